@@ -1,0 +1,60 @@
+"""What all specs share: strict, frozen, and faults that name the dotted path, the value and what to do."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from grpo_ops.errors import SpecError
+
+
+class Spec(BaseModel):
+    """Base of everything that a person writes. Unknown keys are refused, values are checked, nothing changes later."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True)
+
+    @classmethod
+    def checked(cls, data: Any, source: str) -> Self:
+        """Validate `data`; raises SpecError with every fault listed, `source` says where the data came from."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise SpecError(source, [fault for item in error.errors() for fault in _sentences(cls, item)]) from None
+
+
+def _sentences(root: type[BaseModel], item: Any) -> list[str]:
+    path = ".".join(str(part) for part in item["loc"]) or "(the whole spec)"
+    if item["type"] == "extra_forbidden":
+        return [f"{path}: unknown key{_nearest(root, item['loc'])}"]
+    if item["type"] == "missing":
+        return [f"{path}: is missing and has no default"]
+    message = item["msg"].removeprefix("Value error, ")
+    if item["type"] == "value_error":
+        return [f"{path}: {line}" if item["loc"] else line for line in message.split("\n")]
+    return [f"{path}: {message[0].lower()}{message[1:]}, but got {item['input']!r:.80}"]
+
+
+def _nearest(root: type[BaseModel], location: Sequence[int | str]) -> str:
+    known = _fields_at(root, location[:-1])
+    close = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known here: {', '.join(sorted(known))}" if known else ""
+
+
+def _fields_at(root: type[BaseModel], path: Iterable[int | str]) -> list[str]:
+    models = [root]
+    for part in path:
+        fields = [model.model_fields[str(part)] for model in models if str(part) in model.model_fields]
+        if fields:
+            models = [found for field in fields for found in _models_in(field.annotation)]
+        elif not isinstance(part, int):  # the tag of a union: stay where we are
+            continue
+    return sorted({name for model in models for name in model.model_fields})
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models_in(part)]

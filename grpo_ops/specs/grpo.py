@@ -1,0 +1,124 @@
+"""GRPO and LoRA settings under TRL's and PEFT's own names, types and defaults (a test compares them)."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from grpo_ops.specs.base import Spec
+
+#: Fields of trl.GRPOConfig that grpo-ops sets itself: not to be set by hand, not even through `extra`.
+OWNED = frozenset(
+    ["output_dir", "logging_steps", "logging_strategy", "logging_first_step", "report_to", "run_name", "project", "save_strategy", "save_steps", "save_total_limit", "save_only_model", "eval_strategy", "eval_steps", "eval_on_start", "seed", "data_seed", "reward_weights", "disable_tqdm", "push_to_hub", "hub_token", "hub_model_id", "resume_from_checkpoint", "load_best_model_at_end", "trust_remote_code", "model_init_kwargs", "do_train", "do_eval", "do_predict", "log_completions"]
+)
+
+
+class GRPOSettings(Spec):
+    """Settings of trl.GRPOConfig. Those not written out here go into `extra` under TRL's names."""
+
+    max_steps: int = Field(gt=0)
+    """Optimiser steps of the whole run: the horizon of every forecast (TRL's default, epochs, gives none)."""
+    learning_rate: float = Field(1e-6, gt=0)
+    """Peak learning rate."""
+    lr_scheduler_type: str = "linear"
+    """Learning rate schedule, by transformers' name: linear, constant, cosine, constant_with_warmup, ..."""
+    warmup_steps: float = Field(0, ge=0)
+    """Steps of linear warm-up; below 1, a share of max_steps."""
+    optim: str = "adamw_torch_fused"
+    """Optimizer by transformers' name."""
+    weight_decay: float = Field(0.0, ge=0)
+    adam_beta1: float = Field(0.9, ge=0, lt=1)
+    adam_beta2: float = Field(0.999, ge=0, lt=1)
+    max_grad_norm: float = Field(1.0, ge=0)
+    """Gradients are clipped to this norm."""
+    per_device_train_batch_size: int = Field(8, gt=0)
+    """Completions (not prompts) a device trains on in one micro step."""
+    gradient_accumulation_steps: int = Field(1, gt=0)
+    steps_per_generation: int | None = Field(None, gt=0)
+    """Micro steps that share one generation; TRL's default is gradient_accumulation_steps."""
+    generation_batch_size: int | None = Field(None, gt=0)
+    """Completions generated at once; give this or steps_per_generation, not both."""
+    gradient_checkpointing: bool = True
+    bf16: bool | None = None
+    """bfloat16 training; TRL's default is on unless fp16, and off where there is no GPU."""
+    fp16: bool = False
+    num_generations: int = Field(8, ge=2)
+    """Completions a prompt (the group): the batch must be a multiple of it."""
+    max_completion_length: int = Field(512, gt=0)
+    """Longest completion, in tokens."""
+    temperature: float = Field(1.0, gt=0)
+    """Sampling temperature of the rollouts."""
+    top_p: float = Field(1.0, gt=0, le=1)
+    top_k: int = Field(0, ge=0)
+    min_p: float | None = Field(None, ge=0, le=1)
+    repetition_penalty: float = Field(1.0, gt=0)
+    beta: float = Field(0.0, ge=0)
+    """Weight of the KL term; 0 loads no reference model."""
+    num_iterations: int = Field(1, gt=0)
+    """Optimiser passes over each generated batch."""
+    epsilon: float = Field(0.2, gt=0)
+    epsilon_high: float | None = Field(None, gt=0)
+    loss_type: str = "dapo"
+    scale_rewards: str = "group"
+    importance_sampling_level: str = "token"
+    multi_objective_aggregation: str = "sum_then_normalize"
+    mask_truncated_completions: bool = False
+    shuffle_dataset: bool = True
+    """Draw the prompts in random order."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Any other field of trl.GRPOConfig, by its name."""
+
+    @property
+    def completions_per_generation(self) -> int:
+        """Completions of one generation on one process: a multiple of num_generations."""
+        if self.generation_batch_size is not None:
+            return self.generation_batch_size
+        micro_steps = self.steps_per_generation or self.gradient_accumulation_steps
+        return self.per_device_train_batch_size * micro_steps
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "GRPOSettings":
+        faults = [*self._batch_faults(), *self._extra_faults()]
+        if faults:
+            raise ValueError("\n".join(faults))
+        return self
+
+    def _batch_faults(self) -> list[str]:
+        if self.generation_batch_size is not None and self.steps_per_generation is not None:
+            return ["give generation_batch_size or steps_per_generation, not both"]
+        size, group = self.completions_per_generation, self.num_generations
+        faults = []
+        if size % group:
+            valid = [g for g in range(2, size + 1) if size % g == 0]
+            faults.append(
+                f"num_generations: {size} completions a generation are not divisible by num_generations = {group}; "
+                f"valid here: {', '.join(map(str, valid)) or 'none (raise per_device_train_batch_size)'}"
+            )
+        if size % self.per_device_train_batch_size:
+            faults.append(
+                f"generation_batch_size: {size} must be a multiple of per_device_train_batch_size = "
+                f"{self.per_device_train_batch_size}"
+            )
+        return faults
+
+    def _extra_faults(self) -> list[str]:
+        written = set(type(self).model_fields) - {"extra"}
+        return [
+            f"extra.{name}: {'set it as grpo.' + name if name in written else 'is set by grpo-ops itself'}; remove it here"
+            for name in self.extra
+            if name in written or name in OWNED
+        ]
+
+
+class LoraSettings(Spec):
+    """Settings of peft.LoraConfig under its own names."""
+
+    r: int = Field(8, gt=0)
+    """Rank of the update."""
+    lora_alpha: int = Field(8, gt=0)
+    """Scale: the update is multiplied by lora_alpha / r."""
+    lora_dropout: float = Field(0.0, ge=0, lt=1)
+    target_modules: str | tuple[str, ...] | None = None
+    """Names of the layers that are adapted, or "all-linear"; PEFT's default goes by the architecture."""
+    bias: Literal["none", "all", "lora_only"] = "none"
+    use_rslora: bool = False
+    use_dora: bool = False
