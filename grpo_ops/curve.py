@@ -1,5 +1,6 @@
 """The first nouns: what a run showed at one step, the curve of it, and a checkpoint's score on held-out prompts."""
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +66,7 @@ class RewardCurve:
     @property
     def spacing(self) -> int:
         """Median distance of neighbouring steps; 1 for fewer than two points."""
-        gaps = sorted(b - a for a, b in zip(self.steps, self.steps[1:], strict=False))
+        gaps = sorted(b - a for a, b in itertools.pairwise(self.steps))
         return gaps[len(gaps) // 2] if gaps else 1
 
     @property
@@ -128,7 +129,7 @@ def _check_columns(steps: Sequence[int], rewards: Sequence[float], metrics: Mapp
     for name, column in metrics.items():
         if len(column) != len(steps):
             raise CurveError(f"column {name!r} has {len(column)} values for {len(steps)} steps")
-    if any(b <= a for a, b in zip(steps, steps[1:], strict=False)):
+    if any(b <= a for a, b in itertools.pairwise(steps)):
         raise CurveError("steps must increase strictly; sort them and drop repeats first")
     if not all(map(math.isfinite, rewards)):
         raise CurveError("rewards must be finite; leave out the steps without a reward")

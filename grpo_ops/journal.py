@@ -3,7 +3,7 @@
 One JSON object a line, flushed and fsynced. Every line has `kind`, `time` (seconds since the epoch) and `attempt`:
 
 - `start`       the trainer is up: `pid`, `max_steps`, `resumed_from` (step or null), `versions`
-- `step`        one optimiser step: `step`, `metrics` (TRL's names, finite), `nonfinite` (name to "nan" | "inf" | "-inf")
+- `step`        one optimiser step: `step`, `metrics` (TRL's names, finite), `nonfinite` (name to "nan", "inf", "-inf")
 - `evaluation`  held-out prompts: `step`, `mean`, `digest`, `prompt_ids`, `outcomes`, `seconds`, `ask` (id or null)
 - `checkpoint`  saved and complete: `step`, `path` (relative to the run folder), `sha256` (of its weights), `role`
                 (`resume`: can be continued from; `best`: weights alone, best evaluation so far)
@@ -81,7 +81,8 @@ class RunFolder:
 
     def stop_request(self) -> dict[str, str] | None:
         """`{"reason", "message"}` where a stop was asked for, else None."""
-        return self.read_json(self.stop)
+        request: dict[str, str] | None = self.read_json(self.stop)
+        return request
 
     def read_json(self, path: Path) -> Any:
         """The content of one of this folder's JSON files, None where it is missing. Raises JournalError if broken."""
@@ -105,7 +106,7 @@ class Journal:
             os.write(self._descriptor, b"\n")
 
     def append(self, kind: str, **fields: Any) -> None:
-        """Append one line and fsync it. Raises OSError when the disk is full: a run that cannot speak must not go on."""
+        """Append one line and fsync it. Raises OSError on a full disk: a run that cannot speak must not go on."""
         line = {"kind": kind, "time": time.time(), "attempt": self.attempt, **fields}
         _write_all(self._descriptor, json.dumps(line, allow_nan=False).encode() + b"\n")
         os.fsync(self._descriptor)

@@ -8,7 +8,14 @@ from grpo_ops.specs.base import Spec
 
 #: Fields of trl.GRPOConfig that grpo-ops sets itself: not to be set by hand, not even through `extra`.
 OWNED = frozenset(
-    ["output_dir", "logging_steps", "logging_strategy", "logging_first_step", "report_to", "run_name", "project", "save_strategy", "save_steps", "save_total_limit", "save_only_model", "eval_strategy", "eval_steps", "eval_on_start", "seed", "data_seed", "reward_weights", "disable_tqdm", "push_to_hub", "hub_token", "hub_model_id", "resume_from_checkpoint", "load_best_model_at_end", "trust_remote_code", "model_init_kwargs", "do_train", "do_eval", "do_predict", "log_completions"]
+    {
+        *("output_dir", "run_name", "project", "report_to", "disable_tqdm", "log_completions"),
+        *("logging_steps", "logging_strategy", "logging_first_step"),
+        *("save_strategy", "save_steps", "save_total_limit", "save_only_model", "load_best_model_at_end"),
+        *("eval_strategy", "eval_steps", "eval_on_start", "do_train", "do_eval", "do_predict"),
+        *("seed", "data_seed", "reward_weights", "resume_from_checkpoint", "model_init_kwargs", "trust_remote_code"),
+        *("push_to_hub", "hub_token", "hub_model_id", "use_cpu"),
+    }
 )
 
 
@@ -103,7 +110,7 @@ class GRPOSettings(Spec):
     def _extra_faults(self) -> list[str]:
         written = set(type(self).model_fields) - {"extra"}
         return [
-            f"extra.{name}: {'set it as grpo.' + name if name in written else 'is set by grpo-ops itself'}; remove it here"
+            f"extra.{name}: remove it; {'write it as grpo.' + name if name in written else 'grpo-ops sets it itself'}"
             for name in self.extra
             if name in written or name in OWNED
         ]

@@ -1,0 +1,42 @@
+# make demo | test | test-slow | check | install : each sets up what it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: install demo test test-slow check format bench clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "grpo-ops needs Python 3.11 or newer: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: install
+	$(BIN)/python -m flows.sweep deployments/sweeps/demo.toml --promote deployments/promotions/demo.toml
+
+test: install
+	$(BIN)/python -m pytest -m 'not slow and not gpu and not vllm'
+
+test-slow: install
+	$(BIN)/python -m pytest -m 'slow and not gpu and not vllm'
+
+check: install
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install
+	$(BIN)/python -m benchmarks.overhead
+
+clean:
+	rm -rf $(VENV) .grpo-ops

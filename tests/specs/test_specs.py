@@ -1,0 +1,149 @@
+"""Specs: every shipped file loads, every fault is named, GRPO and LoRA settings are TRL's and PEFT's own."""
+
+import dataclasses
+import types
+import typing
+from pathlib import Path
+
+import pytest
+
+from grpo_ops.errors import SpecError
+from grpo_ops.specs import (
+    OWNED,
+    Distribution,
+    GRPOSettings,
+    LoraSettings,
+    PromotionSpec,
+    RunSpec,
+    SweepSpec,
+    guess_kind,
+    load_spec,
+    read_table,
+    with_settings,
+)
+
+DEPLOYMENTS = Path(__file__).parents[2] / "deployments"
+RUN, SWEEP = DEPLOYMENTS / "runs/demo.toml", DEPLOYMENTS / "sweeps/demo.toml"
+SHIPPED = sorted(path for folder in ("runs", "sweeps", "promotions") for path in (DEPLOYMENTS / folder).glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_shipped_spec_loads_and_survives_json(path):
+    spec = guess_kind(read_table(path)).checked(read_table(path), str(path))
+    assert type(spec).model_validate_json(spec.model_dump_json()) == spec
+
+
+def test_shipped_kinds_are_guessed():
+    kinds = {path.parent.name: guess_kind(read_table(path)) for path in SHIPPED}
+    assert kinds == {"runs": RunSpec, "sweeps": SweepSpec, "promotions": PromotionSpec}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentences"),
+    [
+        (["grpo.learning_rat=1"], ["grpo.learning_rat: unknown key; did you mean 'learning_rate'?"]),
+        (["taks.source=jsonl"], ["taks: unknown key; did you mean 'task'?"]),
+        (["grpo.max_steps=many"], ["grpo.max_steps: input should be a valid integer", "'many'"]),
+        (["grpo.learning_rate=-1"], ["grpo.learning_rate: input should be greater than 0, but got -1"]),
+        (["grpo.num_generations=7"], ["64 completions", "num_generations = 7", "valid here: 2, 4, 8, 16, 32, 64"]),
+        (["grpo.steps_per_generation=2", "grpo.generation_batch_size=64"], ["not both"]),
+        (["grpo.generation_batch_size=24"], ["24 must be a multiple of per_device_train_batch_size = 64"]),
+        (["grpo.extra={logging_steps=5}"], ["extra.logging_steps: remove it; grpo-ops sets it itself"]),
+        (["grpo.extra={beta=0.1}"], ["extra.beta: remove it; write it as grpo.beta"]),
+        (["model.id=starter:arith-huge"], ["'starter:arith-huge' is no starter model"]),
+        (["task.source=jsonl"], ["source = 'jsonl' needs a path"]),
+        (["task.eval_split=train"], ["'train' is the training split"]),
+        (["model.id=org/name"], ["'starter' prompts suit starter models only, not 'org/name'"]),
+        (['rewards=[{name="a:f"},{name="b:f"}]'], ["2 rewards would be logged as 'f'", "log_name"]),
+        (["name=Bad Name"], ["name: string should match pattern"]),
+        (["grpo.learning_rat=1", "lora.q=3", "seed=x"], ["3 faults", "learning_rat", "lora.q", "seed"]),
+    ],
+)
+def test_faults_are_named(settings, sentences):
+    with pytest.raises(SpecError) as caught:
+        load_spec(RunSpec, RUN, tuple(settings))
+    for sentence in sentences:
+        assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (['space={"grpo.learning_rte"={low=1,high=2}}'], "space.grpo.learning_rte"),
+        (['space={"grpo.num_generations"={choices=[4,7]}}'], "space.grpo.num_generations = 7"),
+        (['space={"seed"={low=3,high=1}}'], "low = 3 is above high = 1"),
+        (['space={"seed"={low=0,high=1,log=true}}'], "log = true needs low > 0"),
+        (['space={"seed"={low=1}}'], "give low and high, or choices"),
+        (['enqueue=[{"lora.x"=1}]'], "enqueue.0.lora.x: is not in the space"),
+        (["run.grpo.epsilom=1"], "run.grpo.epsilom: unknown key; did you mean 'epsilon'?"),
+    ],
+)
+def test_sweep_faults_are_named(settings, sentence):
+    with pytest.raises(SpecError, match="fault") as caught:
+        load_spec(SweepSpec, SWEEP, tuple(settings))
+    assert sentence in str(caught.value)
+
+
+def test_unreadable_files_are_one_sentence(tmp_path):
+    (tmp_path / "broken.toml").write_text("a = [")
+    for path in (tmp_path / "missing.toml", tmp_path / "broken.toml", tmp_path):
+        with pytest.raises(SpecError, match=path.name):
+            load_spec(RunSpec, path)
+
+
+def test_settings_are_toml_values_or_text():
+    table = with_settings({"a": {"b": 1}, "l": [{"w": 1}]}, ("a.b=1e-5", "a.c=true", "d=plain text", "l.0.w=2"))
+    assert table == {"a": {"b": 1e-5, "c": True}, "d": "plain text", "l": [{"w": 2}]}
+    for wrong in ("no_equals", "l.5.w=1", "a.b.c=1"):
+        with pytest.raises(SpecError):
+            with_settings({"a": {"b": 1}, "l": [{"w": 1}]}, (wrong,))
+
+
+def test_trial_parameters_are_put_into_the_run():
+    spec = load_spec(SweepSpec, SWEEP)
+    run = spec.with_parameters({"grpo.learning_rate": 5e-4, "lora.r": 4})
+    assert (run.grpo.learning_rate, run.lora.r) == (5e-4, 4)
+    assert run.task == spec.run.task
+
+
+def test_corners_are_the_extremes():
+    assert Distribution(low=1, high=8).corners == (1, 8)
+    assert Distribution(low=1, high=8).is_integer
+    assert not Distribution(low=1, high=8, log=True).is_integer
+    assert Distribution(choices=(1, "a")).corners == (1, "a")
+
+
+def _plain(annotation):
+    """A type with the parts that a string can be written for (enums and Literals of text) as `str`."""
+    if isinstance(annotation, type) and issubclass(annotation, str):
+        return {str}
+    if typing.get_origin(annotation) is typing.Literal:
+        return {type(value) for value in typing.get_args(annotation)}
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return set().union(*(_plain(part) for part in typing.get_args(annotation)))
+    return {typing.get_origin(annotation) or annotation}
+
+
+def test_grpo_settings_are_trls_own():
+    trl = pytest.importorskip("trl")
+    fields = {field.name: field for field in dataclasses.fields(trl.GRPOConfig)}
+    assert fields.keys() >= OWNED
+    # max_steps is required here: the horizon of the law. extra is ours.
+    for name, own in GRPOSettings.model_fields.items():
+        if name == "extra":
+            continue
+        theirs = fields[name]
+        declared = _plain(theirs.type)
+        if name == "optim" or name == "lr_scheduler_type":
+            declared = {str}
+        assert _plain(own.annotation) <= declared, name
+        if name != "max_steps":
+            default = theirs.default
+            assert own.default == (default.value if hasattr(default, "value") else default), name
+
+
+def test_lora_settings_are_pefts_own():
+    peft = pytest.importorskip("peft")
+    fields = {field.name: field for field in dataclasses.fields(peft.LoraConfig)}
+    for name, own in LoraSettings.model_fields.items():
+        assert own.default == fields[name].default, name
