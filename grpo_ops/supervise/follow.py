@@ -1,0 +1,160 @@
+"""One loop over the journals of all live runs, from the main thread: no threads, no callbacks from elsewhere."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from grpo_ops.journal import Entry, JournalReader, RunFolder
+from grpo_ops.supervise.launch import Launcher, Trainer
+from grpo_ops.supervise.result import RunResult, conclude
+
+
+@dataclass(eq=False)
+class LiveRun:
+    """A run whose trainer has been started by us."""
+
+    folder: RunFolder
+    trainer: Trainer
+    reader: JournalReader
+    no_progress_seconds: float
+    progressed: float = field(default_factory=time.monotonic)
+    failure: str | None = None
+
+    def poll(self) -> list[Entry]:
+        """Lines that were completed since the last call; notes the progress for the watchdog."""
+        entries = list(self.reader.poll())
+        if entries:
+            self.progressed = time.monotonic()
+        return entries
+
+    @property
+    def is_stuck(self) -> bool:
+        return time.monotonic() - self.progressed > self.no_progress_seconds
+
+
+@dataclass(frozen=True)
+class Lines:
+    """New complete journal lines of a run, in order."""
+
+    run: LiveRun
+    entries: list[Entry]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run is over; all of its lines have been delivered."""
+
+    run: LiveRun
+    result: RunResult
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One round over all runs is done: the time for heartbeats and for starting others."""
+
+
+#: So long trainers may take to save and end after Ctrl-C.
+WIND_DOWN_SECONDS = 20.0
+
+Event: TypeAlias = Lines | Ended | Tick
+
+
+@dataclass
+class Fleet:
+    """The live runs of one supervisor. Runs may be started while `follow` goes round."""
+
+    launcher: Launcher
+    runs: list[LiveRun] = field(default_factory=list)
+    interrupted: signal.Signals | None = None
+
+    def start(self, folder: RunFolder, *, no_progress_seconds: float = 600.0) -> LiveRun:
+        """Start the trainer of a prepared folder; only lines written from now on are delivered."""
+        size = folder.journal.stat().st_size if folder.journal.exists() else 0
+        run = LiveRun(
+            folder, self.launcher.start(folder), JournalReader(folder.journal, offset=size), no_progress_seconds
+        )
+        self.runs.append(run)
+        return run
+
+    def stop_all(self, reason: str, message: str) -> None:
+        """Ask all trainers to stop at their next step."""
+        for run in self.runs:
+            run.folder.request_stop(reason, message)
+
+    def end_all(self) -> None:
+        """End all trainers now; each gets its grace period for a checkpoint."""
+        for run in self.runs:
+            run.trainer.end()
+
+    def note_interrupt(self, number: int, _frame: object) -> None:
+        """Signal handler: the first signal is noted for the loop, a second one interrupts whatever goes on."""
+        if self.interrupted is not None:
+            raise KeyboardInterrupt
+        self.interrupted = signal.Signals(number)
+
+    def raise_interrupt(self) -> None:
+        """Hand a noted signal on to whoever handled it before us (Python, Prefect)."""
+        if self.interrupted is not None:
+            signal.raise_signal(self.interrupted)
+
+
+def follow(fleet: Fleet, *, poll_seconds: float = 0.1) -> Iterator[Event]:
+    """Deliver what the fleet's runs write and how they end, until none is left."""
+    while fleet.runs:
+        for run in list(fleet.runs):
+            yield from _visit(fleet, run)
+        yield Tick()
+        if fleet.runs:
+            time.sleep(poll_seconds)
+
+
+def guarded_follow(fleet: Fleet) -> Iterator[Event]:
+    """`follow`, and no trainer outlives it, whatever happens to the loop.
+
+    The first SIGINT or SIGTERM stops all runs as cancelled and their endings are still delivered (the caller sees
+    `fleet.interrupted` and calls `fleet.raise_interrupt()` when it has tidied up); a second one raises at once.
+    """
+    with _signals_noted(fleet):
+        try:
+            deadline = None
+            for event in follow(fleet):
+                yield event
+                if fleet.interrupted and deadline is None:
+                    deadline = time.monotonic() + WIND_DOWN_SECONDS
+                    fleet.stop_all("cancelled", f"interrupted by {fleet.interrupted.name}")
+                elif deadline is not None and time.monotonic() > deadline:
+                    fleet.end_all()
+        finally:
+            fleet.end_all()
+
+
+@contextmanager
+def _signals_noted(fleet: Fleet) -> Iterator[None]:
+    """Only the main thread may have handlers; elsewhere an interrupt stays an exception."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, fleet.note_interrupt) for number in noted}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _visit(fleet: Fleet, run: LiveRun) -> Iterator[Event]:
+    returncode = run.trainer.returncode()  # before the poll: what it wrote before it ended is then all there
+    entries = run.poll()
+    if entries:
+        yield Lines(run, entries)
+    if returncode is not None:
+        fleet.runs.remove(run)
+        yield Ended(run, conclude(run.folder, returncode, failure=run.failure))
+    elif run.is_stuck and run.failure is None:
+        run.failure = f"no progress: nothing written for {run.no_progress_seconds:g} s, so its trainer was killed"
+        run.trainer.end()

@@ -1,0 +1,92 @@
+"""Starting one trainer as a child process, and ending it with all that it started."""
+
+import contextlib
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import psutil
+
+from grpo_ops.home import quiet
+from grpo_ops.journal import RunFolder
+
+#: A trainer that is asked to end (SIGTERM) has so long to save a checkpoint before its process tree is killed.
+TERMINATION_GRACE_SECONDS = 8.0
+
+
+class Trainer(Protocol):
+    """A started trainer, wherever it runs."""
+
+    def returncode(self) -> int | None:
+        """Exit code, negative for a signal, None while it runs."""
+
+    def end(self) -> None:
+        """End it within TERMINATION_GRACE_SECONDS, with everything that it started."""
+
+
+class Launcher(Protocol):
+    """How trainers are started: as processes here, or by a work pool elsewhere."""
+
+    def start(self, folder: RunFolder) -> Trainer: ...
+
+
+@dataclass(frozen=True)
+class ProcessLauncher:
+    """Starts `python -m grpo_ops.training RUN_FOLDER` as a child in this process group.
+
+    threads: CPU threads a trainer (its OMP_NUM_THREADS), None for torch's own choice.
+    command: what is started instead of the trainer, the folder is appended; for trainers written by others.
+    """
+
+    threads: int | None = None
+    command: tuple[str, ...] = field(default_factory=lambda: (sys.executable, "-m", "grpo_ops.training"))
+
+    def start(self, folder: RunFolder) -> "ChildTrainer":
+        environment = quiet() | {"PYTHONUNBUFFERED": "1"}
+        if self.threads is not None:
+            environment["OMP_NUM_THREADS"] = str(self.threads)
+        with folder.log.open("ab") as log:
+            process = subprocess.Popen(
+                [*self.command, str(folder.path)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+            )
+        return ChildTrainer(process)
+
+
+@dataclass(frozen=True)
+class ChildTrainer:
+    """A trainer that is a child process of this one."""
+
+    process: subprocess.Popen[bytes]
+
+    def returncode(self) -> int | None:
+        return self.process.poll()
+
+    def end(self) -> None:
+        descendants = self._descendants()
+        self.process.terminate()
+        deadline = time.monotonic() + TERMINATION_GRACE_SECONDS
+        while self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        _kill_all(descendants)
+
+    def _descendants(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self.process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+
+def _kill_all(processes: list[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(processes, timeout=3)

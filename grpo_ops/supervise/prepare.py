@@ -1,0 +1,114 @@
+"""A run folder before its trainer starts: who owns it, which attempt it is, what the trainer is told."""
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from grpo_ops.errors import SupervisionError
+from grpo_ops.home import Home
+from grpo_ops.journal import RunFolder, read_journal, write_atomically
+from grpo_ops.specs import RunSpec
+
+_GRACE_SECONDS = 12.0
+
+
+def run_folder(home: Home, run_key: str) -> RunFolder:
+    """The folder of the run with this key; it need not exist."""
+    return RunFolder(home.runs / run_key)
+
+
+def prepare(folder: RunFolder, spec: RunSpec, *, allow_import_paths: bool = False) -> int:
+    """Make the folder ready for one more attempt and return that attempt's number (0 for the first).
+
+    A trainer that an earlier supervisor left behind is waited for, then killed. An earlier result and stop request
+    are put away, so that what is read afterwards is this attempt's. Raises SupervisionError if the run is live
+    under another supervisor.
+    """
+    folder.path.mkdir(parents=True, exist_ok=True)
+    adopt(folder)
+    attempt = last_attempt(folder) + 1
+    for leftover in (folder.result, folder.stop, folder.ask):
+        leftover.unlink(missing_ok=True)
+    document = {
+        "run_key": folder.key,
+        "attempt": attempt,
+        "supervisor": _identity(os.getpid()),
+        "allow_import_paths": allow_import_paths,
+        "spec": spec.model_dump(mode="json"),
+    }
+    write_atomically(folder.spec, json.dumps(document, indent=1))
+    return attempt
+
+
+def adopt(folder: RunFolder) -> None:
+    """Take over a folder whose supervisor is gone: its trainer, if still there, gets a grace period and is killed."""
+    document = folder.read_json(folder.spec) or {}
+    owner = document.get("supervisor") or {}
+    if owner.get("pid") != os.getpid() and is_alive(owner):
+        raise SupervisionError(f"run {folder.key} is being run by process {owner['pid']}; stop that one first")
+    for trainer in _trainers(folder):
+        _end(trainer)
+
+
+def is_alive(identity: dict[str, Any]) -> bool:
+    """Whether the process `{"pid", "started"}` still runs (a reused pid has another start time)."""
+    try:
+        process = psutil.Process(identity["pid"])
+        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - identity["started"]) < 1.0
+    except (psutil.NoSuchProcess, KeyError, TypeError):
+        return False
+
+
+def last_attempt(folder: RunFolder) -> int:
+    """Number of the newest attempt that this folder knows of, -1 if it is new."""
+    document = folder.read_json(folder.spec) or {}
+    journalled = [entry["attempt"] for entry in read_journal(folder.journal)] if folder.journal.exists() else []
+    return max([document.get("attempt", -1), *journalled])
+
+
+class Lock:
+    """A file lock that ends with its process: at most one holder on this machine. Raises SupervisionError if held."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.seek(0)
+            owner = self._file.read().strip() or "unknown"
+            self._file.close()
+            raise SupervisionError(f"{what} is being run by process {owner}; stop that one first") from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+
+    def release(self) -> None:
+        self._file.close()
+
+
+def _identity(pid: int) -> dict[str, Any]:
+    return {"pid": pid, "started": psutil.Process(pid).create_time()}
+
+
+def _trainers(folder: RunFolder) -> list[psutil.Process]:
+    """Processes that train in this folder, found by their command line."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "grpo_ops.training" in (line := process.info["cmdline"] or ()) and str(folder.path) in line
+    ]
+
+
+def _end(process: psutil.Process) -> None:
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > deadline:
+            process.kill()
+            return
+        time.sleep(0.2)

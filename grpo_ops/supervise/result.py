@@ -1,0 +1,155 @@
+"""How a run ended: the ending, its reason in words, and all else that leaves a run."""
+
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from grpo_ops.curve import Evaluation, RewardCurve
+from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluations, read_journal
+from grpo_ops.law import LawFit, exponential, fit
+
+_LOG_TAIL_BYTES = 20_000
+_OUT_OF_MEMORY = re.compile(rb"out of memory|can't allocate memory|MemoryError", re.IGNORECASE)
+
+
+class Ending(StrEnum):
+    """How a run can end; the status in Optuna, MLflow and Prefect follows from it."""
+
+    FINISHED = "finished"
+    PLATEAU = "plateau"
+    HOPELESS = "hopeless"
+    DIVERGED = "diverged"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+    @property
+    def is_success(self) -> bool:
+        return self in (Ending.FINISHED, Ending.PLATEAU)
+
+    @property
+    def is_pruned(self) -> bool:
+        return self in (Ending.HOPELESS, Ending.DIVERGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Saved weights. `path` is relative to the run folder; `mean` is the evaluation of a best checkpoint."""
+
+    step: int
+    path: str
+    sha256: str
+    mean: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """All that leaves a run.
+
+    seconds: wall time of all attempts that wrote a journal line, up to their last one.
+    fit: the exponential law on training reward, good or not.
+    """
+
+    key: str
+    ending: Ending
+    reason: str
+    attempt: int
+    step: int
+    max_steps: int
+    seconds: float
+    curve: RewardCurve
+    evaluations: tuple[Evaluation, ...]
+    fit: LawFit
+    best: Checkpoint | None
+    last: Checkpoint | None
+
+    @property
+    def best_evaluation(self) -> Evaluation | None:
+        """The evaluation with the highest mean (of equals, the earliest)."""
+        return max(self.evaluations, key=lambda evaluation: evaluation.mean, default=None)
+
+
+def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None = None) -> RunResult:
+    """The result of a run whose trainer is gone, read from its folder.
+
+    returncode: exit code, negative for a signal, None where nobody saw it end. failure: what the supervisor knows
+    better (it killed a trainer that made no progress).
+    """
+    entries = read_journal(folder.journal) if folder.journal.exists() else []
+    document = folder.read_json(folder.spec) or {}
+    ending, reason = _ending(folder, returncode, failure, document.get("attempt", 0))
+    max_steps = document.get("spec", {}).get("grpo", {}).get("max_steps", 0)
+    curve = journal_curve(entries, max_steps)
+    return RunResult(
+        key=folder.key,
+        ending=ending,
+        reason=reason,
+        attempt=document.get("attempt", 0),
+        step=max((entry["step"] for entry in entries if entry["kind"] == "step"), default=0),
+        max_steps=max_steps,
+        seconds=_seconds(entries),
+        curve=curve,
+        evaluations=tuple(journal_evaluations(entries)),
+        fit=fit(curve, exponential),
+        best=_checkpoint(folder, entries, "best"),
+        last=_checkpoint(folder, entries, "resume"),
+    )
+
+
+def _ending(folder: RunFolder, returncode: int | None, failure: str | None, attempt: int) -> tuple[Ending, str]:
+    result = folder.read_json(folder.result)
+    if failure is not None:
+        return Ending.FAILED, failure
+    if result is None or result.get("attempt") != attempt:
+        return Ending.FAILED, _why_gone(folder.log, returncode)
+    if result["reason"] == "finished":
+        return Ending.FINISHED, f"all {result['step']} steps done"
+    if result["reason"] == "failed":
+        return Ending.FAILED, _memory_first(result["message"])
+    return _stopped(result["stop"] or {})
+
+
+def _stopped(stop: Mapping[str, Any]) -> tuple[Ending, str]:
+    reason, message = stop.get("reason", "cancelled"), stop.get("message", "stopped")
+    try:
+        return Ending(reason), message
+    except ValueError:  # "preempted" and whatever else asked for a stop: resumed later
+        return Ending.CANCELLED, f"{reason}: {message}"
+
+
+def _why_gone(log: Path, returncode: int | None) -> str:
+    tail = log.read_bytes()[-_LOG_TAIL_BYTES:] if log.exists() else b""
+    last = tail.decode(errors="replace").strip().rsplit("\n", 1)[-1].strip()[:300]
+    if returncode is not None and returncode < 0:
+        name = signal.Signals(-returncode).name
+        hint = " (out of memory, or somebody's kill -9)" if -returncode == signal.SIGKILL else ""
+        return f"killed by {name}{hint}"
+    if _OUT_OF_MEMORY.search(tail):
+        return f"out of memory: {last}"
+    if returncode is None:
+        return "its trainer is gone without a result"
+    return f"exit code {returncode}: {last or 'it said nothing'}"
+
+
+def _memory_first(message: str) -> str:
+    return f"out of memory: {message}" if _OUT_OF_MEMORY.search(message.encode()) else message
+
+
+def _seconds(entries: list[Entry]) -> float:
+    spans: dict[int, list[float]] = {}
+    for entry in entries:
+        spans.setdefault(entry["attempt"], []).append(entry["time"])
+    return sum(max(times) - min(times) for times in spans.values())
+
+
+def _checkpoint(folder: RunFolder, entries: list[Entry], role: str) -> Checkpoint | None:
+    """The newest checkpoint of this role that is still on the disk."""
+    means = {entry["step"]: entry["mean"] for entry in reversed(entries) if entry["kind"] == "evaluation"}
+    for entry in reversed(entries):
+        if entry["kind"] == "checkpoint" and entry["role"] == role and (folder.path / entry["path"]).is_dir():
+            mean = means.get(entry["step"]) if role == "best" else None
+            return Checkpoint(entry["step"], entry["path"], entry["sha256"], mean)
+    return None
