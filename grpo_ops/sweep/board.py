@@ -1,0 +1,135 @@
+"""What a sweep shows while it runs and at its end: one row a run, and the compute that was saved."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grpo_ops.curve import RewardCurve
+from grpo_ops.supervise import Ending, RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run (by run_key, in its last attempt).
+
+    judged: the judged curve so far (training reward, or held-out evaluation), for a sparkline.
+    forecast, low, high: the last forecast of the judged curve at max_steps, with its band.
+    """
+
+    key: str
+    number: int
+    parameters: Mapping[str, Any]
+    max_steps: int
+    attempt: int = 0
+    ending: Ending | None = None
+    reason: str = ""
+    step: int = 0
+    reward: float | None = None
+    evaluation: float | None = None
+    forecast: float | None = None
+    low: float | None = None
+    high: float | None = None
+    judged: tuple[float, ...] = ()
+    mlflow_run_id: str | None = None
+
+    @property
+    def state(self) -> str:
+        return self.ending.value if self.ending else "running"
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The rows of a study, in the order of their numbers."""
+
+    study: str
+    asked: int
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def told(self) -> int:
+        """Runs that count: their last attempt is complete or pruned."""
+        return sum(1 for row in self.rows if row.ending and (row.ending.is_success or row.ending.is_pruned))
+
+    @property
+    def steps_used(self) -> int:
+        return sum(row.step for row in self.rows)
+
+    @property
+    def steps_allowed(self) -> int:
+        return sum(row.max_steps for row in self.rows)
+
+    @property
+    def saved(self) -> float:
+        """Share of the allowed steps that was not used; 0 for no rows."""
+        return 1 - self.steps_used / self.steps_allowed if self.steps_allowed else 0.0
+
+    def count(self, ending: Ending) -> int:
+        return sum(1 for row in self.rows if row.ending is ending)
+
+    def ranked(self) -> list[Row]:
+        """Rows by best held-out evaluation (then training reward), best first; rows without one last."""
+        return sorted(self.rows, key=_rank, reverse=True)
+
+
+def concluded(row: Row, result: RunResult, reason: str | None = None) -> Row:
+    """The row of a run that is over; `reason` says it better than the result where the judge stopped it."""
+    best = result.best_evaluation
+    return replace(
+        row,
+        attempt=result.attempt,
+        ending=result.ending,
+        reason=reason or result.reason,
+        step=result.step,
+        reward=final_reward(result.curve),
+        evaluation=best.mean if best else None,
+    )
+
+
+def leaderboard(board: Board) -> list[dict[str, Any]]:
+    """The ranked rows as plain tables can carry them."""
+    return [
+        {
+            "trial": row.number,
+            "run_key": row.key,
+            "ending": row.state,
+            "reason": row.reason,
+            "steps": row.step,
+            "max_steps": row.max_steps,
+            "reward": row.reward,
+            "forecast": row.forecast,
+            "forecast_low": row.low,
+            "forecast_high": row.high,
+            "eval_reward": row.evaluation,
+            "mlflow_run_id": row.mlflow_run_id,
+            **row.parameters,
+        }
+        for row in board.ranked()
+    ]
+
+
+def study_note(board: Board) -> str:
+    """What came of a study, in markdown."""
+    endings = ", ".join(f"{board.count(ending)} {ending.value}" for ending in Ending if board.count(ending))
+    best = next(iter(board.ranked()), None)
+    lines = [
+        f"{board.told} of {board.asked} trials: {endings or 'none ended'}.",
+        f"{board.steps_used} of {board.steps_allowed} steps used, {board.saved:.0%} saved.",
+    ]
+    if best is not None and best.evaluation is not None:
+        lines.append(f"Best held-out evaluation: {best.evaluation:.3f} by {best.key} ({best.state}).")
+    return "\n\n".join(lines)
+
+
+def final_reward(curve: RewardCurve) -> float | None:
+    """Mean training reward over the last tenth of the points; None for an empty curve."""
+    last = curve.rewards[-max(1, len(curve) // 10) :]
+    return math.fsum(last) / len(last) if last else None
+
+
+def _rank(row: Row) -> tuple[float, float]:
+    worst = float("-inf")
+    return (
+        worst if row.evaluation is None else row.evaluation,
+        worst if row.reward is None else row.reward,
+    )

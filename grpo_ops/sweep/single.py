@@ -1,0 +1,117 @@
+"""One GRPO run on its own: prepared, supervised, tracked, judged by its own curve."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from grpo_ops.home import Home
+from grpo_ops.journal import RunFolder, read_journal
+from grpo_ops.specs import RunSpec
+from grpo_ops.supervise import (
+    Ended,
+    Fleet,
+    Launcher,
+    Lines,
+    ProcessLauncher,
+    RunResult,
+    conclude,
+    guarded_follow,
+    prepare,
+    run_folder,
+)
+from grpo_ops.supervise.prepare import Lock
+from grpo_ops.sweep.board import Board, Row, concluded
+from grpo_ops.sweep.close import close_watch
+from grpo_ops.sweep.watch import Watch, rule_for
+from grpo_ops.tracking import open_run
+
+Show = Callable[[Board], None]
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """A run that is over, its row for people, and its MLflow run (None while MLflow is away).
+
+    was_over: the run had ended before; nothing was done.
+    """
+
+    result: RunResult
+    row: Row
+    was_over: bool = False
+
+
+def train(
+    spec: RunSpec,
+    home: Home | None = None,
+    *,
+    launcher: Launcher | None = None,
+    show: Show = lambda board: None,
+    allow_import_paths: bool = False,
+) -> TrainReport:
+    """Run `spec`, or continue it where it was interrupted; the same spec is the same run.
+
+    Raises SupervisionError if the run is live elsewhere. A run that fails is a result, not an exception.
+    """
+    home = home or Home.here()
+    folder = run_folder(home, run_key(spec))
+    lock = Lock(home.root / "locks" / f"run-{folder.key}", f"run {folder.key}")
+    try:
+        over = already_over(folder)
+        if over is not None:
+            return TrainReport(over, concluded(_first_row(spec, folder.key), over), was_over=True)
+        return _train(spec, folder, home, launcher or ProcessLauncher(), show, allow_import_paths)
+    finally:
+        lock.release()
+
+
+def run_key(spec: RunSpec) -> str:
+    """Key of a run on its own: its name and a digest of its spec."""
+    return f"{spec.name}-{hashlib.sha256(spec.model_dump_json().encode()).hexdigest()[:8]}"
+
+
+def already_over(folder: RunFolder) -> RunResult | None:
+    """The result of a run that has ended well or was stopped for good, None for one that can go on."""
+    if folder.read_json(folder.result) is None:
+        return None
+    result = conclude(folder, None)
+    return result if result.ending.is_success or result.ending.is_pruned else None
+
+
+def _train(
+    spec: RunSpec, folder: RunFolder, home: Home, launcher: Launcher, show: Show, allow_import_paths: bool
+) -> TrainReport:
+    attempt = prepare(folder, spec, allow_import_paths=allow_import_paths)
+    tracker = open_run(home, spec, folder.key)
+    row = replace(_first_row(spec, folder.key), attempt=attempt, mlflow_run_id=tracker.run_id)
+    watch = Watch(spec, rule_for(spec, "reward"), tracker, row)
+    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    fleet = Fleet(launcher)
+    fleet.start(folder, no_progress_seconds=spec.stopping.no_progress_seconds)
+    result = _follow(fleet, watch, show)
+    upload = close_watch(watch, result, folder)
+    if upload is not None:
+        upload.wait()
+    show(_board(watch))
+    fleet.raise_interrupt()
+    return TrainReport(result, replace(watch.row, mlflow_run_id=tracker.run_id))
+
+
+def _follow(fleet: Fleet, watch: Watch, show: Show) -> RunResult:
+    results = []
+    for event in guarded_follow(fleet):
+        if isinstance(event, Lines):
+            stop = watch.take(event.entries)
+            if stop is not None:
+                event.run.folder.request_stop(stop.reason.value, stop.sentence)
+            show(_board(watch))
+        elif isinstance(event, Ended):
+            results.append(event.result)
+    return results[0]
+
+
+def _first_row(spec: RunSpec, key: str) -> Row:
+    return Row(key, 0, {"grpo.learning_rate": spec.grpo.learning_rate}, spec.grpo.max_steps)
+
+
+def _board(watch: Watch) -> Board:
+    return Board(watch.spec.name, 1, (watch.row,))

@@ -1,0 +1,235 @@
+"""Whole sweeps: real Optuna on SQLite, real MLflow on SQLite, real processes; the trainer's curve is scripted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import optuna
+import psutil
+import pytest
+from mlflow import MlflowClient
+from optuna.trial import TrialState
+
+from grpo_ops.errors import SupervisionError, SweepError
+from grpo_ops.home import Home
+from grpo_ops.supervise import Ending, ProcessLauncher
+from grpo_ops.sweep import run_sweep, train
+from grpo_ops.sweep.study import last_attempts
+from tests.sweep.sweep_process import SCRIPTED, TESTS, spec_with
+
+MLFLOW_STATUS = {
+    Ending.FINISHED: "FINISHED",
+    Ending.PLATEAU: "FINISHED",
+    Ending.HOPELESS: "KILLED",
+    Ending.DIVERGED: "KILLED",
+}
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home")
+
+
+def load(home, name="demo"):
+    return optuna.load_study(study_name=name, storage=home.optuna_url)
+
+
+def mlflow_runs(home, study="demo"):
+    """run_key (the study's own name for the parent) to its MLflow run."""
+    client = MlflowClient(home.tracking_uri)
+    experiment = client.get_experiment_by_name("grpo-ops")
+    runs = client.search_runs([experiment.experiment_id], f"tags.`grpo_ops.study` = '{study}'", max_results=1000)
+    return {run.data.tags.get("grpo_ops.run_key", study): run for run in runs}
+
+
+def metric_steps(home, run, name):
+    return sorted(point.step for point in MlflowClient(home.tracking_uri).get_metric_history(run.info.run_id, name))
+
+
+def trainers(home):
+    """Processes that were given a folder of this home."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        if any(str(home.runs) in part for part in process.info["cmdline"] or ()):
+            found.append(process)
+    return found
+
+
+def assert_whole(home, spec, name="demo"):
+    """As many runs told as asked for, nothing RUNNING anywhere, each step in MLflow once, nothing left behind."""
+    study = load(home, name)
+    last = last_attempts(study)
+    told = [trial for trial in last.values() if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    assert len(told) == spec.trials
+    assert not [trial for trial in study.trials if trial.state in (TrialState.RUNNING, TrialState.WAITING)]
+    runs = mlflow_runs(home, name)
+    assert runs.keys() == {name, *last}
+    assert {run.info.status for run in runs.values()} <= {"FINISHED", "KILLED", "FAILED"}
+    for key, trial in last.items():
+        steps = metric_steps(home, runs[key], "reward")
+        assert steps == list(range(1, len(steps) + 1)), key
+        assert trial.user_attrs["mlflow_run_id"] == runs[key].info.run_id
+    assert not trainers(home)
+
+
+def test_endings_agree_in_optuna_and_mlflow(home):
+    spec = spec_with()
+    boards = []
+    board = run_sweep(spec, home, launcher=SCRIPTED, show=boards.append)
+    assert_whole(home, spec)
+    assert boards[-1] == board
+    assert board.count(Ending.HOPELESS) >= 1
+    assert board.count(Ending.FINISHED) >= 1
+    assert 0 < board.saved < 1
+    study, runs = load(home), mlflow_runs(home)
+    for row in board.rows:
+        trial = last_attempts(study)[row.key]
+        assert trial.state is (TrialState.COMPLETE if row.ending.is_success else TrialState.PRUNED)
+        assert trial.user_attrs["grpo_ops.ending"] == row.ending.value
+        run = runs[row.key]
+        assert run.info.status == MLFLOW_STATUS[row.ending]
+        assert run.data.tags["mlflow.parentRunId"] == runs["demo"].info.run_id
+        assert run.data.params["grpo.learning_rate"] == str(row.parameters["grpo.learning_rate"])
+        assert run.data.metrics["eval_reward_best"] == pytest.approx(row.evaluation)
+    hopeless = next(row for row in board.rows if row.ending is Ending.HOPELESS)
+    decision = last_attempts(study)[hopeless.key].user_attrs["grpo_ops.decision"]
+    assert decision["reason"] == "hopeless"
+    assert decision["incumbent"] > decision["forecast"]["mean"]
+    assert metric_steps(home, runs[hopeless.key], "law/forecast")
+    best = study.best_trial
+    assert best.value == max(row.evaluation for row in board.rows if row.ending.is_success)
+
+
+def test_a_finished_study_is_left_alone_and_a_new_one_made(home):
+    spec = spec_with("trials=2")
+    run_sweep(spec, home, launcher=SCRIPTED)
+    before = [trial.datetime_complete for trial in load(home).trials]
+    assert run_sweep(spec, home, launcher=SCRIPTED).study == "demo-2"
+    assert [trial.datetime_complete for trial in load(home).trials] == before
+    more = spec_with("trials=3")
+    assert run_sweep(more, home, launcher=SCRIPTED).study == "demo"  # the same study, one trial more
+    assert_whole(home, more)
+
+
+def test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint(home):
+    spec = spec_with("trials=2", "parallel=1", "pruner.name=none")
+    killed = []
+
+    def kill_once(board):
+        if not killed and board.rows and 33 <= board.rows[0].step < 60:
+            killed.extend(trainers(home))
+            killed[0].send_signal(signal.SIGKILL)
+
+    os.environ["TRAINER_MOOD"] = "slow:0.01"
+    try:
+        board = run_sweep(spec, home, launcher=SCRIPTED, show=kill_once)
+    finally:
+        del os.environ["TRAINER_MOOD"]
+    assert killed
+    assert_whole(home, spec)
+    first, second, third = load(home).trials
+    assert (first.state, first.user_attrs["grpo_ops.ending"]) == (TrialState.FAIL, "failed")
+    assert first.user_attrs["grpo_ops.reason"].startswith("killed by SIGKILL")
+    assert (second.user_attrs["continues"], second.user_attrs["attempt"], second.params) == (0, 1, first.params)
+    assert second.user_attrs["run_key"] == first.user_attrs["run_key"] != third.user_attrs["run_key"]
+    assert [row.attempt for row in board.rows] == [1, 0]
+
+
+def test_b14_runs_that_fail_in_a_row_end_the_sweep_with_the_reason(home, monkeypatch):
+    monkeypatch.setenv("TRAINER_MOOD", "crash:3")
+    with pytest.raises(SweepError, match="RuntimeError: crashed at step 3"):
+        run_sweep(spec_with("retries=0", "parallel=1"), home, launcher=SCRIPTED)
+    study = load(home)
+    assert [trial.state for trial in study.trials] == [TrialState.FAIL] * 3
+    assert {run.info.status for run in mlflow_runs(home).values()} == {"FAILED"}
+
+
+def test_b2_median_pruner_and_no_pruner(home):
+    board = run_sweep(spec_with("pruner.name=none", "trials=2"), home, launcher=SCRIPTED)
+    assert board.saved == 0
+    spec = spec_with("pruner.name=median", "trials=8", "name=median")
+    board = run_sweep(spec, home, launcher=SCRIPTED)
+    assert_whole(home, spec, "median")
+    assert any("MedianPruner" in row.reason for row in board.rows)
+
+
+def start_sweep(home, *settings, mood="slow:0.02"):
+    environment = os.environ | {"TRAINER_MOOD": mood, "PYTHONPATH": str(TESTS.parent)}
+    command = [sys.executable, str(TESTS / "sweep/sweep_process.py"), str(home.root), *settings]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def wait_until(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+def has_told(home, count):
+    try:
+        return sum(trial.state.is_finished() for trial in load(home).trials) >= count
+    except Exception:  # noqa: BLE001 - the database is not there yet, or being made
+        return False
+
+
+def test_b4_d1_a_killed_sweep_leaves_no_trainer_and_is_continued(home):
+    spec = spec_with()
+    process = start_sweep(home)
+    wait_until(lambda: has_told(home, 2) and len(trainers(home)) >= 2)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not trainers(home), 10)
+    assert [trial for trial in load(home).trials if trial.state is TrialState.RUNNING]
+    told = {trial.number: trial.value for trial in load(home).trials if trial.state.is_finished()}
+    board = run_sweep(spec, home, launcher=SCRIPTED)
+    assert board.study == "demo"
+    assert_whole(home, spec)
+    assert {number: load(home).trials[number].value for number in told} == told
+    assert len(mlflow_runs(home)) == spec.trials + 1
+
+
+def test_b7_an_interrupted_sweep_says_cancelled_and_is_continued(home):
+    spec = spec_with()
+    process = start_sweep(home)
+    wait_until(lambda: has_told(home, 1) and trainers(home))
+    process.send_signal(signal.SIGINT)
+    process.wait(30)
+    assert not trainers(home)
+    cancelled = [trial for trial in load(home).trials if trial.user_attrs.get("grpo_ops.ending") == "cancelled"]
+    assert cancelled
+    assert {trial.state for trial in cancelled} == {TrialState.FAIL}
+    runs = mlflow_runs(home)
+    assert {runs[trial.user_attrs["run_key"]].info.status for trial in cancelled} == {"KILLED"}
+    assert runs["demo"].info.status == "KILLED"
+    run_sweep(spec, home, launcher=SCRIPTED)
+    assert_whole(home, spec)
+
+
+def test_one_study_has_one_sweep_process(home):
+    process = start_sweep(home, mood="slow:0.2")
+    try:
+        wait_until(lambda: trainers(home))
+        with pytest.raises(SupervisionError, match=f"study demo is being run by process {process.pid}"):
+            run_sweep(spec_with(), home, launcher=SCRIPTED)
+    finally:
+        process.kill()
+        process.wait()
+    wait_until(lambda: not trainers(home), 10)
+
+
+def test_f3_a_run_on_its_own_is_continued_and_then_left_alone(home, monkeypatch):
+    spec = spec_with().run
+    monkeypatch.setenv("TRAINER_MOOD", "crash:33")
+    assert train(spec, home, launcher=SCRIPTED).result.ending is Ending.FAILED
+    report = train(spec, home, launcher=SCRIPTED)
+    assert (report.result.ending, report.result.attempt, report.was_over) == (Ending.FINISHED, 1, False)
+    again = train(spec, home, launcher=ProcessLauncher(command=("false",)))
+    assert again.was_over
+    assert again.result == report.result
+    client = MlflowClient(home.tracking_uri)
+    (run,) = client.search_runs([client.get_experiment_by_name("grpo-ops").experiment_id])
+    assert run.info.status == "FINISHED"
+    assert metric_steps(home, run, "reward") == list(range(1, 61))
