@@ -1,0 +1,57 @@
+"""grpo-sweep: one study as a Prefect flow run. `python -m flows.sweep FILE` runs it here, without a server."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_table_artifact
+from rich.console import Console
+
+from flows.guard import refuse_what_only_a_local_file_may_name, tag_this_flow_run
+from flows.promote import grpo_promote
+from grpo_ops.cli.board import live_board
+from grpo_ops.cli.commands import look_further, print_sweep, sweep_document
+from grpo_ops.home import Home
+from grpo_ops.specs import PromotionSpec, SweepSpec, load_spec
+from grpo_ops.sweep import Board, leaderboard, run_sweep
+
+
+@flow(name="grpo-sweep", log_prints=True)
+def grpo_sweep(spec: SweepSpec) -> dict[str, Any]:
+    """Run the study, or continue an unfinished one of the same spec; the leaderboard is a table artifact."""
+    refuse_what_only_a_local_file_may_name(spec.run)
+    console = Console(highlight=False)
+    with live_board(console) as show:
+        board = run_sweep(spec, show=show)
+    tag_this_flow_run(board.study)
+    create_table_artifact(table=_table(board), key="grpo-leaderboard", description=f"Study {board.study}")
+    print_sweep(console, board)
+    return sweep_document(board)
+
+
+def _table(board: Board) -> list[dict[str, Any]]:
+    hidden = {"run_key", "mlflow_run_id"}
+    return [{name: value for name, value in row.items() if name not in hidden} for row in leaderboard(board)]
+
+
+def main() -> None:
+    """Run a sweep here and promote its best checkpoint; then say where to look further."""
+    parser = argparse.ArgumentParser(prog="python -m flows.sweep", description=main.__doc__)
+    parser.add_argument("file", type=Path, help="sweep spec (TOML)")
+    parser.add_argument("--promote", type=Path, help="promotion spec (TOML): promote the sweep's best checkpoint")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="put a value into the sweep")
+    arguments = parser.parse_args()
+    spec = load_spec(SweepSpec, arguments.file, tuple(arguments.set))
+    result = grpo_sweep(spec)
+    if arguments.promote:
+        promotion = load_spec(PromotionSpec, arguments.promote, (f"study={result['study']}",))
+        grpo_promote(promotion)
+    home = Home.here()
+    print("\nLook further:")
+    for command in look_further(home, spec.storage or home.optuna_url):
+        print(f"  {command}")
+
+
+if __name__ == "__main__":
+    main()

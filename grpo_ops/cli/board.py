@@ -1,0 +1,127 @@
+"""A sweep on the terminal: a live table while it runs, the leaderboard at the end."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from grpo_ops.report import sparkline
+from grpo_ops.supervise import Ending
+from grpo_ops.sweep.board import Board, Row
+
+_STYLES = {
+    Ending.FINISHED: "green",
+    Ending.PLATEAU: "green",
+    Ending.HOPELESS: "yellow",
+    Ending.DIVERGED: "magenta",
+    Ending.CANCELLED: "dim",
+    Ending.FAILED: "bold red",
+}
+
+
+class Show(Protocol):
+    """Is called with the newest board whenever it has changed."""
+
+    def __call__(self, board: Board) -> None: ...
+
+
+@contextmanager
+def live_board(console: Console) -> Iterator[Show]:
+    """Show boards as they come: a table that redraws itself on a terminal, a line per ending elsewhere."""
+    if not console.is_terminal:
+        yield _line_per_ending(console)
+        return
+    with Live(console=console, refresh_per_second=4) as live:
+        yield lambda board: live.update(progress_table(board))
+
+
+def progress_table(board: Board) -> Table:
+    """All runs of a study as they stand."""
+    title = f"{board.study}: {board.told} of {board.asked} trials, {board.saved:.0%} of the steps not used"
+    table = Table(title=title, title_justify="left", expand=False)
+    for column in ("trial", "steps", "curve", "reward", "forecast", "eval", "ending"):
+        table.add_column(column, justify="left" if column in ("curve", "ending") else "right", no_wrap=True)
+    for row in board.rows:
+        table.add_row(
+            str(row.number),
+            f"{row.step}/{row.max_steps}",
+            sparkline(row.judged, 16),
+            _number(row.reward),
+            _band(row),
+            _number(row.evaluation),
+            _ending(row),
+        )
+    return table
+
+
+def leaderboard_table(board: Board) -> Table:
+    """The finished study, best first."""
+    table = Table(title=f"{board.study}: leaderboard", title_justify="left")
+    table.add_column("trial", justify="right")
+    table.add_column("ending and its reason", overflow="fold", min_width=24)
+    for column in ("steps", "reward", "forecast [band]", "eval"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("settings", overflow="fold")
+    for row in board.ranked():
+        table.add_row(
+            str(row.number),
+            Text.assemble(_ending(row), f" {row.reason}" if row.reason else ""),
+            f"{row.step}/{row.max_steps}",
+            _number(row.reward),
+            _band(row),
+            _number(row.evaluation),
+            " ".join(f"{path.rsplit('.', 1)[-1]}={_short(value)}" for path, value in row.parameters.items()),
+        )
+    return table
+
+
+def summary_lines(board: Board) -> list[str]:
+    """The compute that was saved, in words."""
+    endings = ", ".join(f"{board.count(ending)} {ending.value}" for ending in Ending if board.count(ending))
+    return [
+        f"{board.told} of {board.asked} trials: {endings or 'none ended'}.",
+        f"Compute: {board.steps_used} of {board.steps_allowed} steps used, {board.saved:.0%} saved.",
+    ]
+
+
+def terminal(as_json: bool) -> Console:
+    """Where progress goes: stderr when stdout carries JSON."""
+    return Console(file=sys.stderr if as_json else sys.stdout, highlight=False, soft_wrap=False)
+
+
+def _line_per_ending(console: Console) -> Show:
+    shown: set[tuple[str, int]] = set()
+
+    def show(board: Board) -> None:
+        for row in board.rows:
+            if row.ending and (row.key, row.attempt) not in shown:
+                shown.add((row.key, row.attempt))
+                console.print(
+                    f"trial {row.number}: {row.ending.value} at step {row.step} of {row.max_steps}, "
+                    f"reward {_number(row.reward)}, eval {_number(row.evaluation)}: {row.reason}"
+                )
+
+    return show
+
+
+def _ending(row: Row) -> Text:
+    return Text(row.state, style=_STYLES[row.ending] if row.ending else "cyan")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _band(row: Row) -> str:
+    if row.forecast is None:
+        return "-"
+    return f"{row.forecast:.2f} [{_number(row.low)}, {_number(row.high)}]"
+
+
+def _short(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
