@@ -1,0 +1,8 @@
+"""Reward laws: fits, forecasts, phases. Pure functions over numpy and scipy; no state, no input or output."""
+
+from grpo_ops.law.fitting import fit
+from grpo_ops.law.forecasting import forecast
+from grpo_ops.law.saturation import exponential
+from grpo_ops.law.types import FitStatus, Forecast, Law, LawFit, PathPoint, Phase
+
+__all__ = ["FitStatus", "Forecast", "Law", "LawFit", "PathPoint", "Phase", "exponential", "fit", "forecast"]

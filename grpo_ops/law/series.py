@@ -1,0 +1,122 @@
+"""A curve as the law reads it: columns, the planned number of points, and the few averages that every rule uses."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from grpo_ops.curve import RewardCurve
+from grpo_ops.law.types import Floats
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Rewards y[1..m] of a run that will have n points, as LAW counts them.
+
+    steps: the step of each point. spacing: median distance of two. n: planned number of points. horizon: last step.
+    """
+
+    y: Floats
+    steps: tuple[int, ...]
+    n: int
+    spacing: int
+    horizon: int
+
+    @classmethod
+    def of(cls, curve: RewardCurve, horizon: int | None = None, sign: float = 1.0) -> "Series":
+        """`curve` times `sign`; the horizon is the planned last step, never before the curve's own last."""
+        return _series(curve, horizon, sign)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def last_step(self) -> int:
+        return self.steps[-1] if self.steps else 0
+
+    @property
+    def window(self) -> int:
+        """w: points that make the final level, a tenth of the planned ones and at least 3."""
+        return max(3, self.n // 10)
+
+    @cached_property
+    def x(self) -> Floats:
+        """Progress of each point, 1 at the planned last one: the share of planned points that it completes."""
+        first = min(self.steps[0], self.spacing) if self.steps else 0
+        return np.asarray((1 + (np.array(self.steps, dtype=np.float64) - first) / self.spacing) / self.n)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of one point, from neighbours: sqrt(mean(diff(y)²) / 2). 0 for fewer than 2 points."""
+        return float(np.sqrt(np.mean(np.diff(self.y) ** 2) / 2)) if len(self) > 1 else 0.0
+
+    @cached_property
+    def final(self) -> float:
+        """Mean of the last w values: the level at which a finished run ended."""
+        return float(np.mean(self.y[-self.window :]))
+
+    @cached_property
+    def start(self) -> float:
+        """Mean of the first w values."""
+        return float(np.mean(self.y[: self.window]))
+
+    @cached_property
+    def is_constant(self) -> bool:
+        return bool(np.ptp(self.y) <= _ROUNDING * np.max(np.abs(self.y)))
+
+    def position(self, step: int) -> float:
+        """Which of the planned points `step` is, counted from 1."""
+        return 1 + (step - min(self.steps[0], self.spacing)) / self.spacing
+
+    def count(self, step: int) -> int:
+        """Points at `step` and before."""
+        return bisect_right(self.steps, step)
+
+    def recent(self, count: int | None = None) -> float:
+        """Mean of the last max(5, m // 5) of the first `count` values, of all values without `count`."""
+        m = len(self) if count is None else count
+        return float(np.mean(self.y[max(0, m - recent_window(m)) : m]))
+
+
+def recent_window(m: int) -> int:
+    """k: how many of m points the recent level rests on."""
+    return max(5, m // 5)
+
+
+def trailing_mean(y: Floats, window: int) -> Floats:
+    """Mean of each value and those before it, `window` in all; at the start of those that there are."""
+    sums = np.cumsum(np.concatenate(([0.0], y)))
+    last = np.arange(1, len(y) + 1)
+    first = np.maximum(last - window, 0)
+    return np.asarray((sums[last] - sums[first]) / (last - first))
+
+
+def smoothed(y: Floats, window: int) -> Floats:
+    """Centred moving mean of the same length; at the ends over the part of the window that exists."""
+    half = min(window, len(y)) // 2
+    sums = np.cumsum(np.concatenate(([0.0], y)))
+    index = np.arange(len(y))
+    low, high = np.maximum(index - half, 0), np.minimum(index + half + 1, len(y))
+    return np.asarray((sums[high] - sums[low]) / (high - low))
+
+
+def thinned(values: Floats, block: int) -> Floats:
+    """Means of `block` neighbours; what does not fill a block at the front joins the first one."""
+    if block <= 1:
+        return values
+    edges = np.arange(len(values) % block, len(values), block)
+    edges[:1] = 0
+    return np.asarray(np.add.reduceat(values, edges) / np.diff(np.append(edges, len(values))))
+
+
+@lru_cache(maxsize=1024)
+def _series(curve: RewardCurve, horizon: int | None, sign: float) -> Series:
+    last = curve.steps[-1] if curve.steps else 0
+    end = max(horizon or curve.max_steps or last, last)
+    spacing = curve.spacing
+    first = min(curve.steps[0], spacing) if curve.steps else spacing
+    n = max(len(curve), 1 + round((end - first) / spacing))
+    return Series(sign * np.array(curve.rewards, dtype=np.float64), curve.steps, n, spacing, end)
