@@ -1,0 +1,89 @@
+"""The other trials as one trial meets them at its step: whose level is to be beaten, and how fast they rose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from grpo_ops.law.series import Series, recent_window
+from grpo_ops.pruning.rule import PruneRule
+from grpo_ops.pruning.types import TrialState, TrialView
+
+_LOOK_AHEAD = 0.1
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another trial: its key, state and series (more is better)."""
+
+    key: str
+    state: TrialState
+    series: Series
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """The level that a trial must beat, and the rival that set it."""
+
+    level: float
+    rival: Rival
+
+
+@dataclass(frozen=True)
+class Field:
+    """One trial among its rivals; failed trials and those without points are left out."""
+
+    own: Series
+    rivals: tuple[Rival, ...]
+
+    @classmethod
+    def of(cls, own: Series, others: Sequence[TrialView], rule: PruneRule) -> "Field":
+        rivals = (
+            Rival(other.key, other.state, Series.of(other.judged(rule), sign=rule.sign))
+            for other in others
+            if other.state != "failed" and len(other.judged(rule))
+        )
+        return cls(own, tuple(rivals))
+
+    @cached_property
+    def finished(self) -> tuple[Rival, ...]:
+        return tuple(rival for rival in self.rivals if rival.state == "finished")
+
+    @cached_property
+    def noise(self) -> float:
+        """s: median noise of one point over the finished trials and this one."""
+        return float(np.median([self.own.noise, *(rival.series.noise for rival in self.finished)]))
+
+    @property
+    def standard_error(self) -> float:
+        """s / sqrt(k): of a recent level at this step."""
+        return float(self.noise / np.sqrt(recent_window(len(self.own))))
+
+    def level_here(self, rival: Rival) -> float:
+        """The rival's recent level at this trial's step."""
+        return rival.series.recent(max(1, rival.series.count(self.own.last_step)))
+
+    def levels_here(self) -> list[float]:
+        """Recent levels, at this step, of this trial and of all rivals that got so far."""
+        return [self.own.recent(), *(self.level_here(rival) for rival in self.rivals if self._got_here(rival))]
+
+    def incumbent(self) -> Incumbent | None:
+        """The best final level of the finished, or a running trial's level a little ahead, less 2 standard errors."""
+        best = [Incumbent(rival.series.final, rival) for rival in self.finished]
+        for rival in self.rivals:
+            if rival.state == "running" and self._got_here(rival):
+                best.append(Incumbent(self._level_ahead(rival) - 2 * self.standard_error, rival))
+        return max(best, key=lambda incumbent: incumbent.level, default=None)
+
+    def rise_to_come(self) -> float:
+        """What the finished trials gained from here to their ends (median); never below 0, and 0 without any."""
+        rises = [rival.series.final - self.level_here(rival) for rival in self.finished]
+        return max(0.0, float(np.median(rises))) if rises else 0.0
+
+    def _got_here(self, rival: Rival) -> bool:
+        return rival.series.last_step >= self.own.last_step
+
+    def _level_ahead(self, rival: Rival) -> float:
+        ahead = rival.series.count(self.own.last_step) + round(_LOOK_AHEAD * rival.series.n)
+        return rival.series.recent(min(len(rival.series), ahead))
