@@ -13,6 +13,7 @@ from flows.promote import grpo_promote
 from grpo_ops.cli.board import live_board
 from grpo_ops.cli.commands import look_further, print_sweep, sweep_document
 from grpo_ops.home import Home
+from grpo_ops.report.run_picture import draw_run
 from grpo_ops.specs import PromotionSpec, SweepSpec, load_spec
 from grpo_ops.sweep import Board, leaderboard, run_sweep
 
@@ -23,7 +24,7 @@ def grpo_sweep(spec: SweepSpec) -> dict[str, Any]:
     refuse_what_only_a_local_file_may_name(spec.run)
     console = Console(highlight=False)
     with live_board(console) as show:
-        board = run_sweep(spec, show=show)
+        board = run_sweep(spec, show=show, draw=draw_run)
     tag_this_flow_run(board.study)
     create_table_artifact(table=_table(board), key="grpo-leaderboard", description=f"Study {board.study}")
     print_sweep(console, board)

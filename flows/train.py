@@ -7,6 +7,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
 from flows.guard import refuse_what_only_a_local_file_may_name, tag_this_flow_run
+from grpo_ops.report.run_picture import draw_run
 from grpo_ops.specs import RunSpec
 from grpo_ops.sweep import TrainReport, run_key, train
 
@@ -16,7 +17,7 @@ def grpo_train(spec: RunSpec) -> State[dict[str, Any]]:
     """Run one GRPO training, or continue the one of the same spec; its ending becomes the state."""
     refuse_what_only_a_local_file_may_name(spec)
     tag_this_flow_run(run_key(spec))
-    return state_of(train(spec))
+    return state_of(train(spec, draw=draw_run))
 
 
 def state_of(report: TrainReport) -> State[dict[str, Any]]:

@@ -71,10 +71,10 @@ class RewardCurve:
 
     @property
     def planned_points(self) -> int:
-        """How many points the whole run will have: max_steps / spacing, never fewer than there are."""
-        if self.max_steps is None:
+        """How many points the whole run will have, from the first one to max_steps; never fewer than there are."""
+        if self.max_steps is None or not self.steps:
             return len(self)
-        return max(len(self), round(self.max_steps / self.spacing))
+        return max(len(self), 1 + round((self.max_steps - self.steps[0]) / self.spacing))
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,7 @@ def test_curves_are_values():
     curve = RewardCurve.of([Observation(5, 0.1), Observation(10, 0.2, {"kl": 1.0}), Observation(15, 0.3)], 100)
     assert hash(curve) == hash(RewardCurve((5, 10, 15), (0.1, 0.2, 0.3), 100))
     assert (curve.spacing, curve.planned_points, len(curve.upto(12))) == (5, 20, 2)
+    assert RewardCurve((0, 5, 10), (0.1, 0.2, 0.3), 100).planned_points == 21
     assert [row.metrics for row in curve] == [{}, {"kl": 1.0}, {}]
 
 

@@ -59,25 +59,23 @@ def progress_table(board: Board) -> Table:
     return table
 
 
-def leaderboard_table(board: Board) -> Table:
-    """The finished study, best first."""
-    table = Table(title=f"{board.study}: leaderboard", title_justify="left")
-    table.add_column("trial", justify="right")
-    table.add_column("ending and its reason", overflow="fold", min_width=24)
-    for column in ("steps", "reward", "forecast [band]", "eval"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("settings", overflow="fold")
+def leaderboard_lines(board: Board) -> list[Text]:
+    """The finished study, best first: a line of numbers and a line of why, for terminals of 80 columns and more."""
+    head = f"{'trial':>5}  {'ending':<10}{'steps':>9}{'reward':>8}{'eval':>8}  forecast at the end [band]"
+    lines = [Text(f"{board.study}: leaderboard", style="bold"), Text(head, style="bold")]
     for row in board.ranked():
-        table.add_row(
-            str(row.number),
-            Text.assemble(_ending(row), f" {row.reason}" if row.reason else ""),
-            f"{row.step}/{row.max_steps}",
-            _number(row.reward),
-            _band(row),
-            _number(row.evaluation),
-            " ".join(f"{path.rsplit('.', 1)[-1]}={_short(value)}" for path, value in row.parameters.items()),
+        numbers = (
+            f"{f'{row.step}/{row.max_steps}':>9}{_number(row.reward):>8}{_number(row.evaluation):>8}  {_band(row)}"
         )
-    return table
+        ending = _ending(row)
+        ending.pad_right(10 - len(ending))
+        lines += [Text.assemble(f"{row.number:>5}  ", ending, numbers), Text(f"       {_why(row)}", style="dim")]
+    return lines
+
+
+def _why(row: Row) -> str:
+    settings = ", ".join(f"{path.rsplit('.', 1)[-1]} {_short(value)}" for path, value in row.parameters.items())
+    return f"{row.reason}; {settings}"
 
 
 def summary_lines(board: Board) -> list[str]:

@@ -2,17 +2,19 @@
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from grpo_ops.cli.board import leaderboard_table, live_board, summary_lines, terminal
+from grpo_ops.cli.board import leaderboard_lines, live_board, summary_lines, terminal
 from grpo_ops.cli.failures import EXIT_FAILED, EXIT_REFUSED
 from grpo_ops.errors import SpecError
 from grpo_ops.home import Home, make_quiet
 from grpo_ops.preflight import check
 from grpo_ops.registry import Promotion, promote
+from grpo_ops.report.run_picture import draw_run
 from grpo_ops.specs import PromotionSpec, RunSpec, SweepSpec, load_spec
 from grpo_ops.sweep import Board, TrainReport, leaderboard, run_sweep, train
 from grpo_ops.tracking import reconcile
@@ -25,7 +27,7 @@ def train_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
     refuse(check(spec, allow_import_paths=True), str(file))
     console = terminal(as_json)
     with live_board(console) as show:
-        report = train(spec, show=show, allow_import_paths=True)
+        report = train(spec, show=show, draw=draw_run, allow_import_paths=True)
     if as_json:
         print(json.dumps(_run_document(report), indent=1))
     else:
@@ -40,7 +42,7 @@ def sweep_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
     refuse(check(spec.run, allow_import_paths=True), str(file))
     console = terminal(as_json)
     with live_board(console) as show:
-        board = run_sweep(spec, show=show, allow_import_paths=True)
+        board = run_sweep(spec, show=show, draw=draw_run, allow_import_paths=True)
     if as_json:
         print(json.dumps(sweep_document(board), indent=1))
     else:
@@ -94,8 +96,7 @@ def sweep_document(board: Board) -> dict[str, Any]:
 
 def print_sweep(console: Console, board: Board) -> None:
     """The leaderboard, the compute saved, and where to look further."""
-    console.print(leaderboard_table(board))
-    for line in summary_lines(board):
+    for line in [*leaderboard_lines(board), *summary_lines(board)]:
         console.print(line)
 
 
@@ -104,6 +105,14 @@ def print_promotion(console: Console, promotion: Promotion, dry_run: bool) -> No
     for gate in promotion.gates:
         console.print(f"  {'passed ' if gate.passed else 'REFUSED'}  {gate.name}: {gate.sentence}")
     console.print(promotion.sentence + (" (dry run: nothing was registered)" if dry_run else ""))
+    if promotion.candidate is not None and promotion.candidate.law.get("params"):
+        console.print(_law_line(promotion.candidate.law))
+
+
+def _law_line(law: Mapping[str, Any]) -> str:
+    numbers = ", ".join(f"{name} {value:.3g}" for name, value in law["params"].items() if value is not None)
+    quality = f"R² {law['r2']:.2f}, against the smoothed curve {law['r2_smoothed']:.2f}"
+    return f"its law: {law['law']} in progress, {numbers}; {quality}"
 
 
 def look_further(home: Home, storage: str) -> list[str]:

@@ -89,11 +89,15 @@ class _Comparison:
         return self.recent < self.reference - self.slack
 
     @property
+    def hopeful(self) -> float:
+        return self.expected + self.doubt
+
+    @property
     def margin(self) -> float:
-        return self.expected + self.doubt - self.incumbent.level
+        return self.hopeful - self.incumbent.level
 
     def numbers(self, sign: float) -> dict[str, float]:
-        signed = {name: sign * getattr(self, name) for name in ("recent", "reference", "law", "expected")}
+        signed = {name: sign * getattr(self, name) for name in ("recent", "reference", "law", "expected", "hopeful")}
         return signed | {name: getattr(self, name) for name in ("slack", "doubt", "noise")}
 
 

@@ -69,6 +69,18 @@ class PruneDecision:
         verb = "stopped" if self.stop else "goes on"
         return f"{verb} at step {self.step}: {self.reason.words}{self._evidence()}"
 
+    @property
+    def brief(self) -> str:
+        """Why, in half a line: the numbers that decided."""
+        if self.reason is PruneReason.HOPELESS and self.incumbent is not None:
+            of = f" of {self.incumbent_key}" if self.incumbent_key else ""
+            return f"even a hopeful forecast, {self.numbers['hopeful']:.3g}, falls short of {self.incumbent:.3g}{of}"
+        if self.reason is PruneReason.PLATEAU and self.forecast is not None:
+            return f"hardly any gain is left: now {self.forecast.last_value:.3g}, forecast {self.forecast.mean:.3g}"
+        if self.reason is PruneReason.DIVERGED and self.forecast is not None:
+            return f"fell to {self.forecast.last_value:.3g}, far below its own best"
+        return self.reason.words
+
     def as_attribute(self) -> dict[str, Any]:
         """The decision as JSON of less than 1 kB."""
         return {

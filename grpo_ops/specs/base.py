@@ -20,7 +20,29 @@ class Spec(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise SpecError(source, [fault for item in error.errors() for fault in _sentences(cls, item)]) from None
+            raise SpecError(source, _faults(cls, data, error)) from None
+
+
+def _faults(root: type[BaseModel], data: Any, error: ValidationError) -> list[str]:
+    """All faults: those that settings have together are looked for again without the unknown keys that hide them."""
+    items = list(error.errors())
+    unknown = [item["loc"] for item in items if item["type"] == "extra_forbidden"]
+    if unknown:
+        try:
+            root.model_validate(_without(data, unknown))
+        except ValidationError as more:
+            items += more.errors()
+    return list(dict.fromkeys(fault for item in items for fault in _sentences(root, item)))
+
+
+def _without(data: Any, locations: Sequence[tuple[int | str, ...]], here: tuple[int | str, ...] = ()) -> Any:
+    """A copy of `data` that lacks the values at `locations`."""
+    if isinstance(data, dict):
+        kept = {key: value for key, value in data.items() if (*here, key) not in locations}
+        return {key: _without(value, locations, (*here, key)) for key, value in kept.items()}
+    if isinstance(data, list | tuple):
+        return [_without(value, locations, (*here, index)) for index, value in enumerate(data)]
+    return data
 
 
 def _sentences(root: type[BaseModel], item: Any) -> list[str]:

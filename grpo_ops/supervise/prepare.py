@@ -68,7 +68,7 @@ def last_attempt(folder: RunFolder) -> int:
     """Number of the newest attempt that this folder knows of, -1 if it is new."""
     document = folder.read_json(folder.spec) or {}
     journalled = [entry["attempt"] for entry in read_journal(folder.journal)] if folder.journal.exists() else []
-    return max([document.get("attempt", -1), *journalled])
+    return int(max([document.get("attempt", -1), *journalled]))
 
 
 class Lock:

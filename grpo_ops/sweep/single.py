@@ -21,7 +21,7 @@ from grpo_ops.supervise import (
 )
 from grpo_ops.supervise.prepare import Lock
 from grpo_ops.sweep.board import Board, Row, concluded
-from grpo_ops.sweep.close import close_watch
+from grpo_ops.sweep.close import Draw, close_watch
 from grpo_ops.sweep.watch import Watch, rule_for
 from grpo_ops.tracking import open_run
 
@@ -46,6 +46,7 @@ def train(
     *,
     launcher: Launcher | None = None,
     show: Show = lambda board: None,
+    draw: Draw | None = None,
     allow_import_paths: bool = False,
 ) -> TrainReport:
     """Run `spec`, or continue it where it was interrupted; the same spec is the same run.
@@ -59,7 +60,7 @@ def train(
         over = already_over(folder)
         if over is not None:
             return TrainReport(over, concluded(_first_row(spec, folder.key), over), was_over=True)
-        return _train(spec, folder, home, launcher or ProcessLauncher(), show, allow_import_paths)
+        return _train(spec, folder, home, launcher or ProcessLauncher(), show, draw, allow_import_paths)
     finally:
         lock.release()
 
@@ -78,7 +79,13 @@ def already_over(folder: RunFolder) -> RunResult | None:
 
 
 def _train(
-    spec: RunSpec, folder: RunFolder, home: Home, launcher: Launcher, show: Show, allow_import_paths: bool
+    spec: RunSpec,
+    folder: RunFolder,
+    home: Home,
+    launcher: Launcher,
+    show: Show,
+    draw: Draw | None,
+    allow_import_paths: bool,
 ) -> TrainReport:
     attempt = prepare(folder, spec, allow_import_paths=allow_import_paths)
     tracker = open_run(home, spec, folder.key)
@@ -88,7 +95,7 @@ def _train(
     fleet = Fleet(launcher)
     fleet.start(folder, no_progress_seconds=spec.stopping.no_progress_seconds)
     result = _follow(fleet, watch, show)
-    upload = close_watch(watch, result, folder)
+    upload = close_watch(watch, result, folder, draw)
     if upload is not None:
         upload.wait()
     show(_board(watch))

@@ -30,7 +30,7 @@ from grpo_ops.supervise.follow import LiveRun
 from grpo_ops.supervise.prepare import Lock
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.board import Board, Row, leaderboard, study_note
-from grpo_ops.sweep.close import close_watch
+from grpo_ops.sweep.close import Draw, close_watch
 from grpo_ops.sweep.resume import Past, past_runs, requeue, settle_orphans
 from grpo_ops.sweep.space import suggest
 from grpo_ops.sweep.watch import Watch, is_retriable, objective_value, rule_for, view_of
@@ -46,6 +46,7 @@ def run_sweep(
     *,
     launcher: Launcher | None = None,
     show: Show = lambda board: None,
+    draw: Draw | None = None,
     allow_import_paths: bool = False,
 ) -> Board:
     """Run the study of `spec` to its end, or continue an unfinished one; the board that it ends with.
@@ -58,7 +59,7 @@ def run_sweep(
     lock = Lock(home.root / "locks" / f"study-{name}", f"study {name}")
     try:
         study = studies.open_study(spec, name, storage)
-        sweep = _Sweep(spec, home, study, storage, Fleet(launcher or _launcher(spec)), show, allow_import_paths)
+        sweep = _Sweep(spec, home, study, storage, Fleet(launcher or _launcher(spec)), show, draw, allow_import_paths)
         return sweep.run()
     finally:
         lock.release()
@@ -79,6 +80,7 @@ class _Sweep:
     storage: optuna.storages.RDBStorage
     fleet: Fleet
     show: Show
+    draw: Draw | None
     allow_import_paths: bool
     live: dict[LiveRun, _Live] = field(default_factory=dict)
     past: dict[str, Past] = field(default_factory=dict)
@@ -174,7 +176,7 @@ class _Sweep:
         return [past.view for past in self.past.values()] + running
 
     def _ended(self, live: _Live, folder: RunFolder, result: RunResult) -> None:
-        upload = close_watch(live.watch, result, folder)
+        upload = close_watch(live.watch, result, folder, self.draw)
         self.uploads += [upload] if upload else []
         ending, row = result.ending, live.watch.row
         studies.tell(self.study, live.trial, ending, row.reason, objective_value(self.spec, result))

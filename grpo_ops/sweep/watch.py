@@ -71,7 +71,7 @@ class Watch:
     def conclude(self, result: RunResult) -> None:
         """Put the result into the row; where the judge stopped the run, its words are the reason."""
         judged = self.decision is not None and self.decision.stop and result.ending.value == self.decision.reason.value
-        self.row = concluded(self.row, result, self.decision.reason.words if judged and self.decision else None)
+        self.row = concluded(self.row, result, self.decision.brief if judged and self.decision else None)
 
     def _add(self, entry: Entry) -> bool:
         """Whether the entry is a new point of the judged curve. A step's first value counts."""

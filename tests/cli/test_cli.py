@@ -81,9 +81,9 @@ def test_what_the_task_and_the_tokenizer_show_is_refused(tmp_path, settings, sen
 
 
 def test_an_overlapping_evaluation_set_is_refused(tmp_path):
-    rows = "".join(json.dumps({"prompt": f"What is {n} + 1?", "answer": str(n + 1)}) + "\n" for n in range(40))
-    (tmp_path / "train.jsonl").write_text(rows)
-    (tmp_path / "eval.jsonl").write_text(rows[: len(rows) // 2])
+    rows = [json.dumps({"prompt": f"What is {n} + 1?", "answer": str(n + 1)}) + "\n" for n in range(40)]
+    (tmp_path / "train.jsonl").write_text("".join(rows))
+    (tmp_path / "eval.jsonl").write_text("".join(rows[20:]))
     task = f"task={{source='jsonl', path='{tmp_path}/train.jsonl', eval_path='{tmp_path}/eval.jsonl'}}"
     settings = ["--set", task, "--set", "evaluation.prompts=8", "--set", "rewards=[{name='exact_match'}]"]
     done = grpo_ops("spec", "check", RUN, *settings, home=tmp_path)

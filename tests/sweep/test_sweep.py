@@ -74,7 +74,8 @@ def assert_whole(home, spec, name="demo"):
     assert not trainers(home)
 
 
-def test_endings_agree_in_optuna_and_mlflow(home):
+def test_endings_agree_in_optuna_and_mlflow(home, monkeypatch):
+    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
     spec = spec_with()
     boards = []
     board = run_sweep(spec, home, launcher=SCRIPTED, show=boards.append)
@@ -113,7 +114,7 @@ def test_a_finished_study_is_left_alone_and_a_new_one_made(home):
     assert_whole(home, more)
 
 
-def test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint(home):
+def test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint(home, monkeypatch):
     spec = spec_with("trials=2", "parallel=1", "pruner.name=none")
     killed = []
 
@@ -122,11 +123,8 @@ def test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint(home):
             killed.extend(trainers(home))
             killed[0].send_signal(signal.SIGKILL)
 
-    os.environ["TRAINER_MOOD"] = "slow:0.01"
-    try:
-        board = run_sweep(spec, home, launcher=SCRIPTED, show=kill_once)
-    finally:
-        del os.environ["TRAINER_MOOD"]
+    monkeypatch.setenv("TRAINER_MOOD", "slow:0.01")
+    board = run_sweep(spec, home, launcher=SCRIPTED, show=kill_once)
     assert killed
     assert_whole(home, spec)
     first, second, third = load(home).trials
@@ -146,10 +144,13 @@ def test_b14_runs_that_fail_in_a_row_end_the_sweep_with_the_reason(home, monkeyp
     assert {run.info.status for run in mlflow_runs(home).values()} == {"FAILED"}
 
 
-def test_b2_median_pruner_and_no_pruner(home):
+def test_b2_median_pruner_and_no_pruner(home, monkeypatch):
     board = run_sweep(spec_with("pruner.name=none", "trials=2"), home, launcher=SCRIPTED)
     assert board.saved == 0
-    spec = spec_with("pruner.name=median", "trials=8", "name=median")
+    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    good, bad = '{"grpo.learning_rate"=9e-4}', '{"grpo.learning_rate"=1e-6}'
+    queue = f"enqueue=[{', '.join([good] * 5 + [bad])}]"
+    spec = spec_with("pruner.name=median", "trials=6", "parallel=1", "name=median", queue)
     board = run_sweep(spec, home, launcher=SCRIPTED)
     assert_whole(home, spec, "median")
     assert any("MedianPruner" in row.reason for row in board.rows)

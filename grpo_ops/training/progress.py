@@ -1,0 +1,20 @@
+"""How far a run has come. Light: the result of a trainer that never got to import torch is made of it as well."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grpo_ops.training.history import History, Saved
+
+
+@dataclass
+class Progress:
+    """step: last one that was done. stop: why the run ends early. last, best: newest checkpoints of the two roles."""
+
+    step: int = 0
+    stop: Mapping[str, str] | None = None
+    last: Saved | None = None
+    best: Saved | None = None
+
+    @classmethod
+    def after(cls, history: History) -> "Progress":
+        return cls(history.step, None, history.resume, history.best)
