@@ -13,6 +13,9 @@ from grpo_ops.evaluation.digest import evaluation_digest
 from grpo_ops.specs import EvaluationSpec
 from grpo_ops.tasks import Prompt, Reward, Row
 
+#: What TRL passes besides the columns, for rewards that name it.
+_TRL: dict[str, Any] = {"trainer_state": None, "log_extra": lambda *_: None, "log_metric": lambda *_: None}
+
 
 def evaluate(
     model: PreTrainedModel,
@@ -54,16 +57,14 @@ def _tokenized(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     return list(encoded["input_ids"])
 
 
-def _scored(
-    rows: Sequence[Row], ids: list[list[int]], tokenizer: Any, rewards: Sequence[Reward]
-) -> list[float | None]:
+def _scored(rows: Sequence[Row], ids: list[list[int]], tokenizer: Any, rewards: Sequence[Reward]) -> list[float | None]:
     texts = tokenizer.batch_decode(ids, skip_special_tokens=True)
     chat = not isinstance(rows[0].prompt, str)
     completions = [[{"role": "assistant", "content": text}] if chat else text for text in texts]
     fields = [row.fields() for row in rows]
-    columns = {name: [row[name] for row in fields] for name in fields[0] if name != "prompt"}
+    columns: dict[str, Any] = {name: [row[name] for row in fields] for name in fields[0] if name != "prompt"}
     prompts = [row.prompt for row in rows]
-    scores = [reward(prompts, completions, completion_ids=ids, **columns) for reward in rewards]
+    scores = [reward(prompts, completions, completion_ids=ids, **columns, **_TRL) for reward in rewards]
     return [_weighted(values, rewards) for values in zip(*scores, strict=True)]
 
 

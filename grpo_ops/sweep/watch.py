@@ -70,8 +70,9 @@ class Watch:
 
     def conclude(self, result: RunResult) -> None:
         """Put the result into the row; where the judge stopped the run, its words are the reason."""
-        judged = self.decision is not None and self.decision.stop and result.ending.value == self.decision.reason.value
-        self.row = concluded(self.row, result, self.decision.brief if judged and self.decision else None)
+        stop = self.decision if self.prunes and self.decision and self.decision.stop else None
+        judged = stop is not None and stop.reason.value == result.ending.value
+        self.row = concluded(self.row, result, stop.brief if stop and judged else None)
 
     def _add(self, entry: Entry) -> bool:
         """Whether the entry is a new point of the judged curve. A step's first value counts."""

@@ -27,18 +27,12 @@ class Reward:
         self.source = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', name)}"
         self.unscored = 0
 
-    def __call__(
-        self,
-        prompts: Sequence[Any],
-        completions: Sequence[Any],
-        log_metric: Callable[[str, float], None] | None = None,
-        **columns: Any,
-    ) -> list[float | None]:
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         values = self._call(prompts, completions, columns)
         rewards = self._checked(values, completions)
         missing = rewards.count(None)
         self.unscored += missing
-        if missing and log_metric is not None:
+        if missing and (log_metric := columns.get("log_metric")) is not None:
             log_metric(f"rewards/{self.__name__}/unscored", missing)
         return rewards
 

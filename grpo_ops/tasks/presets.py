@@ -33,7 +33,7 @@ def starter_task(name: str) -> StarterTask:
 
 def _first_term(question: str, _answer: str) -> str:
     """The first term, as if nothing came after it."""
-    return re.findall(r"\d+", question)[0]
+    return str(re.findall(r"\d+", question)[0])
 
 
 def _copied(question: str, _answer: str) -> str:

@@ -1,6 +1,6 @@
 """Rows from where prompts come from: reasoning-gym, a JSONL or Parquet file, the hub."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def hub_rows(split: str, spec: TaskSpec) -> list[Row]:
 
     try:
         table = datasets.load_dataset(spec.name, spec.config.get("name"), split=split)
-    except Exception as error:  # noqa: BLE001 - the hub's client raises nearly anything
+    except Exception as error:  # the hub's client raises nearly anything
         raise TaskError(f"split {split!r} of {spec.name!r} cannot be had from the hub: {error}") from error
     return _table_rows(table, f"{spec.name} ({split})", spec)
 
@@ -67,8 +67,7 @@ def _read_parquet(path: str) -> Iterable[Mapping[str, Any]]:
 
 
 def _table_rows(table: Iterable[Mapping[str, Any]], source: str, spec: TaskSpec) -> list[Row]:
-    make: Callable[[int, Mapping[str, Any]], Row] = lambda number, record: _row(number, record, source, spec)  # noqa: E731
-    rows = [make(number, record) for number, record in enumerate(table, start=1)]
+    rows = [_row(number, record, source, spec) for number, record in enumerate(table, start=1)]
     names = sorted({name for row in rows for name in row.columns})
     return [Row(row.id, row.prompt, row.answer, {name: row.columns.get(name) for name in names}) for row in rows]
 

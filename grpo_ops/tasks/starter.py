@@ -16,7 +16,7 @@ from grpo_ops.specs.task import STARTER
 from grpo_ops.tasks.presets import starter_task
 
 #: Raise it when a change makes other weights of the same recipe.
-VERSION = 1
+VERSION = 2
 SIZES = {"xs": 0.1, "s": 0.4, "m": 1.6}
 SMALLEST, LARGEST = 0.03, 3.0
 
@@ -40,7 +40,9 @@ class Recipe:
         size, share = match["size"], float(match["share"] or 0.3)
         parameters = SIZES.get(size) or float(size.removesuffix("m"))
         if not SMALLEST <= parameters <= LARGEST:
-            raise TaskError(f"a starter model has {SMALLEST}m to {LARGEST}m parameters but {model_id!r} asks for {size}")
+            raise TaskError(
+                f"a starter model has {SMALLEST}m to {LARGEST}m parameters but {model_id!r} asks for {size}"
+            )
         if not 0 < share < 1:
             raise TaskError(f"the share of right answers must be between 0 and 1 but {model_id!r} asks for {share}")
         return cls(match["task"], parameters, share)
@@ -79,7 +81,12 @@ def _make(recipe: Recipe, folder: Path) -> None:
 
 def _stable(task: str) -> dict[str, object]:
     preset = starter_task(task)
-    return {"dataset": preset.dataset, "config": dict(preset.config), "phrases": preset.phrases, "steps": preset.learning}
+    return {
+        "dataset": preset.dataset,
+        "config": dict(preset.config),
+        "phrases": preset.phrases,
+        "steps": preset.learning,
+    }
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def _imported(path: str, allowed: bool) -> Callable[..., Any]:
 def _loaded(entry: EntryPoint) -> Callable[..., Any]:
     try:
         function = entry.load()
-    except Exception as error:  # noqa: BLE001 - importing runs code of others
+    except Exception as error:  # importing runs code of others
         raise TaskError(f"the reward {entry.value!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(function):
         raise TaskError(f"the reward {entry.value!r} is a {type(function).__name__}, not a function")

@@ -1,6 +1,6 @@
 """Supervised steps that make a starter model: first it learns the task, then to say the right answer but seldom."""
 
-import random
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +10,11 @@ from torch.nn.functional import cross_entropy
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from grpo_ops.tasks.presets import StarterTask, starter_task
-from grpo_ops.tasks.sources import procedural
-from grpo_ops.tasks.tokenizer import character_tokenizer
+from grpo_ops.tasks.vocabulary import SEED, WINDOW, task_pairs, tokenizer_for
 
-WINDOW = 256
 HEAD_SIZE = 32
 LAYERS = 2
 BATCH = 64
-EXAMPLES = 20_000
-SEED = 20_240_731
 #: Part of the wrong answers that follow the task's wrong rule; in the others one token is wrong.
 RULED = 0.75
 #: Steps on the mixture, which come after those on right answers alone; as a part of those.
@@ -40,8 +36,8 @@ class Examples:
 def warmed_up(task: str, parameters: float, share: float) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
     """A model of `parameters` million weights that answers right with about probability `share`, and its tokenizer."""
     preset = starter_task(task)
-    pairs = _pairs(preset)
-    tokenizer = character_tokenizer((text for pair in pairs for text in pair), preset.phrases, WINDOW)
+    pairs = task_pairs(preset)
+    tokenizer = tokenizer_for(preset, pairs)
     with torch.random.fork_rng():
         torch.manual_seed(SEED)
         model = LlamaForCausalLM(model_config(parameters, tokenizer))
@@ -76,7 +72,7 @@ def _train(model: LlamaForCausalLM, examples: Examples, steps: int, share: float
     for prompts, answers in _batches(examples, steps, share):
         loss = _loss(model, prompts, answers)
         optimizer.zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
@@ -116,14 +112,6 @@ def _damaged(answers: torch.Tensor) -> torch.Tensor:
     return torch.where(spot & (others >= 0), others, answers)
 
 
-def _pairs(preset: StarterTask) -> list[tuple[str, str]]:
-    dataset = procedural(preset.dataset, preset.config, EXAMPLES, SEED)
-    entries = (dataset[index] for index in range(EXAMPLES))
-    pairs = list({entry["question"]: entry["answer"] for entry in entries}.items())
-    random.Random(SEED).shuffle(pairs)
-    return pairs
-
-
 def _examples(pairs: Sequence[tuple[str, str]], preset: StarterTask, tokenizer: Any) -> Examples:
     questions = [question for question, _ in pairs]
     prompts = tokenizer(questions, padding=True, return_tensors="pt")["input_ids"]
@@ -141,12 +129,12 @@ def _answers(texts: Sequence[str], tokenizer: Any) -> torch.Tensor:
 
 def _steps(preset: StarterTask, parameters: float) -> int:
     """A larger model learns in fewer steps, and each of them costs more."""
-    return round(preset.learning * (0.4 / parameters) ** 0.5)
+    return round(preset.learning * math.sqrt(0.4 / parameters))
 
 
 def _peak(model: LlamaForCausalLM) -> float:
     """Narrow models take a higher learning rate."""
-    return min(4e-3, 3e-3 * 128 / model.config.hidden_size)
+    return float(min(4e-3, 3e-3 * 128 / model.config.hidden_size))
 
 
 def _rate(step: int, steps: int) -> float:

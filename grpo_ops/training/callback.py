@@ -28,7 +28,7 @@ class NothingToDo(Exception):
 
 
 @dataclass
-class RunCallback(TrainerCallback):
+class RunCallback(TrainerCallback):  # type: ignore[misc]
     """Called by transformers' Trainer; `progress` is kept up to date."""
 
     folder: RunFolder

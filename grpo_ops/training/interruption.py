@@ -38,11 +38,9 @@ class Interruption:
 
     def request(self) -> dict[str, str] | None:
         """`{"reason", "message"}` where the run is to end, else None."""
-        if self._deadline is not None:
-            return {"reason": "preempted", "message": "SIGTERM"}
         if self.supervisor is not None and not is_running(self.supervisor):
             return {"reason": "preempted", "message": f"the supervisor (process {self.supervisor.pid}) is gone"}
-        return None
+        return None if self._deadline is None else {"reason": "preempted", "message": "SIGTERM"}
 
     def _note(self, _number: int, _frame: Any) -> None:
         if not self.worth_saving:

@@ -15,6 +15,6 @@ class Progress:
     last: Saved | None = None
     best: Saved | None = None
 
-    @classmethod
-    def after(cls, history: History) -> "Progress":
-        return cls(history.step, None, history.resume, history.best)
+    def resume(self, history: History) -> None:
+        """Take over what earlier attempts have done."""
+        self.step, self.last, self.best = history.step, history.resume, history.best
