@@ -27,13 +27,17 @@ Entry = Mapping[str, Any]
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text`: a reader sees the old file or the new one, never a part."""
+    """Replace `path` by `text`: a reader sees the old file or the new one, never a part. Raises OSError."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    with scratch.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    scratch.replace(path)
+    try:
+        with scratch.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    except OSError:  # a full disk: leave nothing that fills it further
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

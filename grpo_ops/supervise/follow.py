@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -112,7 +112,7 @@ def follow(fleet: Fleet, *, poll_seconds: float = 0.1) -> Iterator[Event]:
             time.sleep(poll_seconds)
 
 
-def guarded_follow(fleet: Fleet) -> Iterator[Event]:
+def guarded_follow(fleet: Fleet) -> Generator[Event, None, None]:
     """`follow`, and no trainer outlives it, whatever happens to the loop.
 
     The first SIGINT or SIGTERM stops all runs as cancelled and their endings are still delivered (the caller sees

@@ -27,8 +27,15 @@ def prepare(folder: RunFolder, spec: RunSpec, *, allow_import_paths: bool = Fals
 
     A trainer that an earlier supervisor left behind is waited for, then killed. An earlier result and stop request
     are put away, so that what is read afterwards is this attempt's. Raises SupervisionError if the run is live
-    under another supervisor.
+    under another supervisor, or its folder cannot be written.
     """
+    try:
+        return _prepare(folder, spec, allow_import_paths)
+    except OSError as error:
+        raise SupervisionError(f"the run folder {folder.path} cannot be made ready: {error.strerror}") from error
+
+
+def _prepare(folder: RunFolder, spec: RunSpec, allow_import_paths: bool) -> int:
     folder.path.mkdir(parents=True, exist_ok=True)
     adopt(folder)
     attempt = last_attempt(folder) + 1

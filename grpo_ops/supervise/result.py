@@ -1,6 +1,7 @@
 """How a run ended: the ending, its reason in words, and all else that leaves a run."""
 
 import re
+import shutil
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluation
 from grpo_ops.law import LawFit, exponential, fit
 
 _LOG_TAIL_BYTES = 20_000
+_FULL_BYTES = 256 * 1024
 _OUT_OF_MEMORY = re.compile(rb"out of memory|can't allocate memory|MemoryError", re.IGNORECASE)
 
 
@@ -81,6 +83,8 @@ def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None =
     entries = read_journal(folder.journal) if folder.journal.exists() else []
     document = folder.read_json(folder.spec) or {}
     ending, reason = _ending(folder, returncode, failure, document.get("attempt", 0))
+    if ending is Ending.FAILED and _is_full(folder.path):
+        reason = f"the disk is full ({folder.path}): {reason}"
     max_steps = document.get("spec", {}).get("grpo", {}).get("max_steps", 0)
     curve = journal_curve(entries, max_steps)
     return RunResult(
@@ -132,6 +136,10 @@ def _why_gone(log: Path, returncode: int | None) -> str:
     if returncode is None:
         return "its trainer is gone without a result"
     return f"exit code {returncode}: {last or 'it said nothing'}"
+
+
+def _is_full(path: Path) -> bool:
+    return path.exists() and shutil.disk_usage(path).free < _FULL_BYTES
 
 
 def _memory_first(message: str) -> str:

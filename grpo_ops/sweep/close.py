@@ -1,5 +1,6 @@
 """What is done with a run that is over: its picture, its law, its files and its true status in MLflow."""
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +10,8 @@ from grpo_ops.journal import RunFolder
 from grpo_ops.supervise import RunResult
 from grpo_ops.sweep.watch import Watch
 from grpo_ops.tracking import Upload
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,5 +55,9 @@ def _drawn(watch: Watch, result: RunResult, folder: RunFolder, draw: Draw | None
     judged_by = "held-out evaluation" if watch.rule.metric == "eval_reward" else "training reward"
     stopped = watch.decision is not None and watch.decision.stop
     path = folder.path / "forecast.png"
-    draw(Picture(curve, f"{result.key}, {judged_by}", result.ending.value, result.step if stopped else None), path)
+    try:
+        draw(Picture(curve, f"{result.key}, {judged_by}", result.ending.value, result.step if stopped else None), path)
+    except OSError as error:  # a full disk must not keep the run from being closed
+        _log.error("the picture of run %s cannot be drawn into %s: %s", result.key, path, error)
+        return None
     return path

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from grpo_ops.home import Home
@@ -105,15 +106,20 @@ def _train(
 
 def _follow(fleet: Fleet, watch: Watch, show: Show) -> RunResult:
     results = []
-    for event in guarded_follow(fleet):
-        if isinstance(event, Lines):
-            stop = watch.take(event.entries)
-            if stop is not None:
-                event.run.folder.request_stop(stop.reason.value, stop.sentence)
-            show(_board(watch))
-        elif isinstance(event, Ended):
-            results.append(event.result)
+    with closing(guarded_follow(fleet)) as events:
+        for event in events:
+            if isinstance(event, Lines):
+                _take(watch, event)
+                show(_board(watch))
+            elif isinstance(event, Ended):
+                results.append(event.result)
     return results[0]
+
+
+def _take(watch: Watch, event: Lines) -> None:
+    stop = watch.take(event.entries)
+    if stop is not None:
+        event.run.folder.request_stop(stop.reason.value, stop.sentence)
 
 
 def _first_row(spec: RunSpec, key: str) -> Row:

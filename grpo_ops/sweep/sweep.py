@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import optuna
@@ -96,8 +97,9 @@ class _Sweep:
         requeue(self.study, self.spec.retries)
         self.past = past_runs(self.study, self.home)
         self._fill()
-        for event in guarded_follow(self.fleet):
-            self._handle(event)
+        with closing(guarded_follow(self.fleet)) as events:
+            for event in events:
+                self._handle(event)
         return self._close(parent)
 
     @property

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mlflow import MlflowClient
 
@@ -26,6 +26,7 @@ from grpo_ops.tracking.upload import Upload, start_upload
 LOOP_SECONDS = 1.0
 CLOSE_SECONDS = 60.0
 _log = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 
 def open_run(
@@ -120,11 +121,13 @@ class Tracker:
         picture = None if figure is None else str(figure.absolute())
         document = {**(law or {}), **({"forecast": forecast} if forecast else {})}
         closing = Closing(ending, reason, time.time(), document, picture, metrics or {}, note, self._law_lines)
-        closing.save(self.folder)
+        self._on_disk("the ending", lambda: closing.save(self.folder))
         if not self.finish(closing):
             _log.warning("run %s is not closed in MLflow (%s); reconcile it later", self.plan.run_key, self.trouble)
             return None
-        return start_upload(self.plan, self.folder, closing, str(self.run_id)) if upload else None
+        if not upload:
+            return None
+        return self._on_disk("the upload", lambda: start_upload(self.plan, self.folder, closing, str(self.run_id)))
 
     def finish(self, closing: Closing) -> bool:
         """Bring MLflow up to the journal's end and close the run there; False where that must wait."""
@@ -139,6 +142,14 @@ class Tracker:
             return False
         closing.forget(self.folder)
         return True
+
+    def _on_disk(self, what: str, action: Callable[[], Result]) -> Result | None:
+        """Do what needs room in the run folder; on a full disk say so, and let MLflow hear of the ending all the same."""
+        try:
+            return action()
+        except OSError as error:
+            _log.error("%s of run %s cannot be kept in %s: %s", what, self.plan.run_key, self.folder.path, error)
+            return None
 
     @property
     def _law_lines(self) -> list[Entry]:
