@@ -75,11 +75,12 @@ def report(pairs: list[tuple[dict, dict]], steps: int) -> None:
     console = Console()
     console.print(table)
     same = all(list(own["rewards"]) == list(other["rewards"]) for other, own in pairs)
-    console.print(f"rewards are {'the same at every step' if same else 'NOT the same'}: {len(pairs[0][1]['rewards'])} steps")
+    console.print(f"rewards of the two are {'the same at every step' if same else 'NOT the same'}")
 
 
 def _run(command: list[str], home: Path) -> subprocess.CompletedProcess[str]:
-    environment = quiet() | {"OMP_NUM_THREADS": "1", "GRPO_OPS_HOME": str(home), "GRPO_OPS_CACHE": str(Home.here().cache)}
+    own = {"OMP_NUM_THREADS": "1", "GRPO_OPS_HOME": str(home), "GRPO_OPS_CACHE": str(Home.here().cache)}
+    environment = quiet() | own
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
 
 
