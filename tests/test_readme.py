@@ -1,4 +1,4 @@
-"""What the README says is true: its script runs, its files and commands exist, LawPruner needs no more than the base."""
+"""What the README says is true: its script runs, its files and commands exist, LawPruner needs the base alone."""
 
 import re
 import subprocess

@@ -42,7 +42,7 @@ def window_faults(spec: RunSpec, task: Task, files: ModelFiles) -> Iterator[str]
     too_long = sum(1 for length in lengths if length > room)
     if too_long:
         yield (
-            f"task: {too_long} of {len(lengths)} prompts are longer than {room} tokens (the longest has {max(lengths)}): "
+            f"task: {too_long} of {len(lengths)} prompts are longer than {room} tokens (the longest: {max(lengths)}): "
             f"{spec.model.id!r} has a window of {files.window}, of which grpo.max_completion_length = "
             f"{spec.grpo.max_completion_length} is kept for the answer; shorten the prompts or max_completion_length"
         )

@@ -144,7 +144,7 @@ class Tracker:
         return True
 
     def _on_disk(self, what: str, action: Callable[[], Result]) -> Result | None:
-        """Do what needs room in the run folder; on a full disk say so, and let MLflow hear of the ending all the same."""
+        """Do what needs room in the run folder; on a full disk say so, and MLflow hears of the ending all the same."""
         try:
             return action()
         except OSError as error:
