@@ -12,7 +12,7 @@ from grpo_ops.home import Home
 from grpo_ops.registry.types import Base
 from grpo_ops.registry.versions import BASE_HASH, check_content, download
 from grpo_ops.tracking import Outage, connect
-from grpo_ops.tracking.connection import first_line
+from grpo_ops.tracking.connection import first_line, patient
 from grpo_ops.tracking.models import BASE, BASE_REVISION, CONTENT
 
 
@@ -33,12 +33,12 @@ def load_champion(model: str, alias: str = "champion", *, home: Home, destinatio
     Raises RegistryError where there is no such version, or its files are not those that were promoted.
     """
     try:
-        client = connect(home.tracking_uri)
-        version = client.get_model_version_by_alias(model, alias)
-        model_id = str(version.source).removeprefix("models:/")
-        folder = destination or home.cache / "models" / f"{model}-v{version.version}-{model_id}"
-        if not folder.is_dir():
-            _fetch(home, model_id, version.tags[CONTENT], folder)
+        with patient():
+            version = connect(home.tracking_uri).get_model_version_by_alias(model, alias)
+            model_id = str(version.source).removeprefix("models:/")
+            folder = destination or home.cache / "models" / f"{model}-v{version.version}-{model_id}"
+            if not folder.is_dir():
+                _fetch(home, model_id, version.tags[CONTENT], folder)
     except (Outage, OSError, MlflowException) as error:
         raise RegistryError(f"cannot load {model}@{alias}: {first_line(error)}") from error
     base = Base(version.tags[BASE], version.tags.get(BASE_REVISION), hash=version.tags.get(BASE_HASH))

@@ -16,7 +16,7 @@ from grpo_ops.registry.types import Candidate, Champion, Evidence, GateResult, P
 from grpo_ops.registry.versions import complete, find_version, register
 from grpo_ops.specs import PromotionSpec
 from grpo_ops.tracking import Outage, connect
-from grpo_ops.tracking.connection import first_line
+from grpo_ops.tracking.connection import first_line, patient
 
 #: So many of the best checkpoints are looked at before a study is refused.
 _MOST_CANDIDATES = 10
@@ -30,8 +30,8 @@ def promote(spec: PromotionSpec, home: Home, *, dry_run: bool = False) -> Promot
     Raises RegistryError where the study or MLflow cannot be found, or files cannot be stored.
     """
     try:
-        client = connect(home.tracking_uri)
-        return _promote(client, spec, home, dry_run)
+        with patient():
+            return _promote(connect(home.tracking_uri), spec, home, dry_run)
     except (Outage, OSError) as error:
         raise RegistryError(f"nothing was promoted: {first_line(error)}") from error
     except MlflowException as error:

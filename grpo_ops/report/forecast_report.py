@@ -72,7 +72,7 @@ _WITHOUT_A_FORECAST = {
 _ADVICE = {
     Phase.SLOW_START: "Let it run: it has not risen yet, and the forecast expects that it will.",
     Phase.RISE: "Let it run: it is still rising.",
-    Phase.PLATEAU: "It can be stopped: hardly any gain is left in the forecast.",
+    Phase.PLATEAU: "It looks flat: stop it if what the band still allows is not worth the steps that are left.",
     Phase.DECLINE: "Stop it, or lower the learning rate: it is well below its own best; keep the best checkpoint.",
     Phase.NO_SIGNAL: "Nothing can be told from the noise yet: look at reward_std, and use more completions a step.",
 }

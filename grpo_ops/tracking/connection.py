@@ -19,6 +19,8 @@ from grpo_ops.errors import TrackingError
 _SQLITE = "sqlite:///"
 _TOO_MANY_REQUESTS = 429
 _ready: set[str] = set()
+#: In the loop a call may take 2 s and is not tried again (see grpo_ops.home); elsewhere a large file may take long.
+PATIENCE = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "120", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "5"}
 
 
 class Outage(Exception):
@@ -48,6 +50,21 @@ def speaking(what: str) -> Iterator[None]:
         if is_outage(error):
             raise Outage(f"could not {what}: {first_line(_root(error))}") from error
         raise TrackingError(f"MLflow refused to {what}: {first_line(error)}") from error
+
+
+@contextmanager
+def patient() -> Iterator[None]:
+    """Let MLflow's calls in the block take their time, as in an upload: no training waits for them."""
+    before = {name: os.environ.get(name) for name in PATIENCE}
+    os.environ.update(PATIENCE)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def is_outage(error: Exception) -> bool:

@@ -22,7 +22,7 @@ from grpo_ops.errors import TrackingError
 from grpo_ops.home import quiet
 from grpo_ops.journal import JournalReader, RunFolder, write_atomically
 from grpo_ops.tracking.closing import Closing
-from grpo_ops.tracking.connection import Outage, connect, first_line, speaking
+from grpo_ops.tracking.connection import PATIENCE, Outage, connect, first_line, speaking
 from grpo_ops.tracking.models import best_checkpoint, log_checkpoint
 from grpo_ops.tracking.names import UPLOAD, cut
 from grpo_ops.tracking.plan import RunPlan
@@ -30,8 +30,6 @@ from grpo_ops.tracking.sending import send_tags
 
 JOB_FILE = "upload.json"
 _LOG_TAIL_BYTES = 200_000
-#: A child may wait: unlike the loop it holds up nobody.
-_PATIENCE = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "120", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "5"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def start_upload(plan: RunPlan, folder: RunFolder, closing: Closing, run_id: str
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            env=quiet() | _PATIENCE,
+            env=quiet() | PATIENCE,
         )
     return Upload(plan.run_key, process, log)
 

@@ -26,7 +26,7 @@ def report(levels: str, upto: int, **arguments) -> ForecastReport:
     ("levels", "upto", "phase", "advice"),
     [
         ("rising", 30, "rise", "still rising"),
-        ("plateau", 70, "plateau", "can be stopped"),
+        ("plateau", 70, "plateau", "looks flat"),
         ("declining", 70, "decline", "keep the best checkpoint"),
         ("flat", 50, "no signal", "Nothing can be told"),
         ("rising", 100, "plateau", "The run has ended"),
