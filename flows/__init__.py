@@ -8,4 +8,6 @@ import os
 from grpo_ops.home import Home, make_quiet
 
 make_quiet()
-os.environ.setdefault("PREFECT_HOME", str(Home.here().prefect))
+if "PREFECT_HOME" not in os.environ:
+    Home.here().prefect.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder only
+    os.environ["PREFECT_HOME"] = str(Home.here().prefect)

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -42,15 +44,15 @@ def live_board(console: Console) -> Iterator[Show]:
 
 def progress_table(board: Board) -> Table:
     """All runs of a study as they stand."""
-    title = f"{board.study}: {board.told} of {board.asked} trials, {board.saved:.0%} of the steps not used"
-    table = Table(title=title, title_justify="left", expand=False)
+    title = f"{board.study}: {board.told} of {board.asked} trials are over, {board.saved:.0%} of their steps saved"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for column in ("trial", "steps", "curve", "reward", "forecast", "eval", "ending"):
         table.add_column(column, justify="left" if column in ("curve", "ending") else "right", no_wrap=True)
     for row in board.rows:
         table.add_row(
             str(row.number),
             f"{row.step}/{row.max_steps}",
-            sparkline(row.judged, 16),
+            sparkline(row.judged, 12),
             _number(row.reward),
             _band(row),
             _number(row.evaluation),
@@ -59,17 +61,20 @@ def progress_table(board: Board) -> Table:
     return table
 
 
-def leaderboard_lines(board: Board) -> list[Text]:
+def leaderboard_lines(board: Board) -> list[RenderableType]:
     """The finished study, best first: a line of numbers and a line of why, for terminals of 80 columns and more."""
     head = f"{'trial':>5}  {'ending':<10}{'steps':>9}{'reward':>8}{'eval':>8}  forecast at the end [band]"
-    lines = [Text(f"{board.study}: leaderboard", style="bold"), Text(head, style="bold")]
+    lines: list[RenderableType] = [Text(f"{board.study}: leaderboard", style="bold"), Text(head, style="bold")]
     for row in board.ranked():
         numbers = (
             f"{f'{row.step}/{row.max_steps}':>9}{_number(row.reward):>8}{_number(row.evaluation):>8}  {_band(row)}"
         )
         ending = _ending(row)
         ending.pad_right(10 - len(ending))
-        lines += [Text.assemble(f"{row.number:>5}  ", ending, numbers), Text(f"       {_why(row)}", style="dim")]
+        lines += [
+            Text.assemble(f"{row.number:>5}  ", ending, numbers),
+            Padding(Text(_why(row), style="dim"), (0, 0, 0, 7)),
+        ]
     return lines
 
 

@@ -73,8 +73,8 @@ class PruneDecision:
     def brief(self) -> str:
         """Why, in half a line: the numbers that decided."""
         if self.reason is PruneReason.HOPELESS and self.incumbent is not None:
-            of = f" of {self.incumbent_key}" if self.incumbent_key else ""
-            return f"even a hopeful forecast, {self.numbers['hopeful']:.3g}, falls short of {self.incumbent:.3g}{of}"
+            hopeful, whose = self.numbers["hopeful"], self.incumbent_key or "the incumbent"
+            return f"behind {whose}; its own curve, read hopefully, ends at {hopeful:.3g}, not {self.incumbent:.3g}"
         if self.reason is PruneReason.PLATEAU and self.forecast is not None:
             return f"hardly any gain is left: now {self.forecast.last_value:.3g}, forecast {self.forecast.mean:.3g}"
         if self.reason is PruneReason.DIVERGED and self.forecast is not None:

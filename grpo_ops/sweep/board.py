@@ -53,11 +53,13 @@ class Board:
 
     @property
     def steps_used(self) -> int:
-        return sum(row.step for row in self.rows)
+        """Steps of the runs that are over."""
+        return sum(row.step for row in self.rows if row.ending)
 
     @property
     def steps_allowed(self) -> int:
-        return sum(row.max_steps for row in self.rows)
+        """Steps that the runs that are over would have had in full."""
+        return sum(row.max_steps for row in self.rows if row.ending)
 
     @property
     def saved(self) -> float:

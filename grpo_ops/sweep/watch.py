@@ -116,7 +116,8 @@ class Watch:
         if values:
             self.tracker.log_law(entry["step"], values, entry["time"])
         if math.isfinite(found.mean):
-            low, high = (value if math.isfinite(value) else None for value in (found.low, found.high))
+            known = found.low < found.high  # a curve that never moved has no band, and an unknown one is NaN
+            low, high = (found.low, found.high) if known else (None, None)
             self.row = replace(self.row, forecast=found.mean, low=low, high=high)
 
 

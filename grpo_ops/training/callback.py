@@ -102,7 +102,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         """The regular evaluation; if it is the best so far (the untrained model aside), the weights are kept."""
         mean = self._run_evaluation(step, self.spec.evaluation, self.bench.task.eval)
         best = self.progress.best
-        if step == 0 or mean is None or (best is not None and mean <= (best.mean or -math.inf)):
+        if step == 0 or mean is None or (best is not None and mean <= best.score):
             return
         if self.bench.trainer.is_world_process_zero():
             self.progress.best = save_best(self.folder, self.bench.model, self.bench.tokenizer, step, mean)

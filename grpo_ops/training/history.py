@@ -18,6 +18,11 @@ class Saved:
     sha256: str
     mean: float | None = None
 
+    @property
+    def score(self) -> float:
+        """What best checkpoints are compared by; one without an evaluation loses against all."""
+        return float("-inf") if self.mean is None else self.mean
+
     def record(self) -> dict[str, Any]:
         """As result.json has it."""
         fields = {"step": self.step, "path": self.path, "sha256": self.sha256}
@@ -54,7 +59,7 @@ def read_history(folder: RunFolder) -> History:
     best = [saved for saved in _saved(entries, "best", regular) if _is_whole(folder, saved)]
     return History(
         resume=max(whole, key=lambda saved: saved.step, default=None),
-        best=max(best, key=lambda saved: saved.mean or float("-inf"), default=None),
+        best=max(best, key=lambda saved: saved.score, default=None),
         evaluated=frozenset(regular),
         asked=frozenset(str(entry["ask"]) for entry in evaluations if entry.get("ask") is not None),
         damaged=tuple(saved.path for saved in candidates if saved not in whole and (folder.path / saved.path).exists()),
