@@ -11,3 +11,5 @@ make_quiet()
 if "PREFECT_HOME" not in os.environ:
     Home.here().prefect.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder only
     os.environ["PREFECT_HOME"] = str(Home.here().prefect)
+# On a busy machine Prefect's temporary server needs more than the 20 s that it gets by default.
+os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")

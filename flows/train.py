@@ -6,7 +6,8 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.guard import refuse_what_only_a_local_file_may_name, tag_this_flow_run
+from flows.guard import FROM_LOCAL_FILE, refuse_faults, tag_this_flow_run
+from grpo_ops.home import Home
 from grpo_ops.report.run_picture import draw_run
 from grpo_ops.specs import RunSpec
 from grpo_ops.sweep import TrainReport, run_key, train
@@ -15,9 +16,9 @@ from grpo_ops.sweep import TrainReport, run_key, train
 @flow(name="grpo-train", log_prints=True)
 def grpo_train(spec: RunSpec) -> State[dict[str, Any]]:
     """Run one GRPO training, or continue the one of the same spec; its ending becomes the state."""
-    refuse_what_only_a_local_file_may_name(spec)
-    tag_this_flow_run(run_key(spec))
-    return state_of(train(spec, draw=draw_run))
+    refuse_faults(spec)
+    tag_this_flow_run(run_key(spec, Home.here()))
+    return state_of(train(spec, draw=draw_run, allow_import_paths=FROM_LOCAL_FILE.get()))
 
 
 def state_of(report: TrainReport) -> State[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Where everything lives: one folder, `./.grpo-ops` unless GRPO_OPS_HOME names another. Standard library only."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Home:
     @classmethod
     def here(cls) -> "Home":
         """The home named by GRPO_OPS_HOME, else `./.grpo-ops`, as an absolute path."""
-        return cls(Path(os.environ.get("GRPO_OPS_HOME", ".grpo-ops")).absolute())
+        return cls(Path(os.environ.get("GRPO_OPS_HOME") or ".grpo-ops").absolute())
 
     @property
     def runs(self) -> Path:
@@ -36,12 +37,18 @@ class Home:
 
     @property
     def cache(self) -> Path:
-        return Path(os.environ.get("GRPO_OPS_CACHE", self.root / "cache"))
+        return Path(os.environ.get("GRPO_OPS_CACHE") or self.root / "cache")
 
     @property
     def tracking_uri(self) -> str:
         """MLFLOW_TRACKING_URI where it is set, else a SQLite file in this home."""
         return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{self.root / 'mlflow.db'}"
+
+    @property
+    def has_tracking(self) -> bool:
+        """Whether there may be anything in MLflow: false where its SQLite file has not been made yet."""
+        file = self.tracking_uri.removeprefix("sqlite:///").partition("?")[0]
+        return not self.tracking_uri.startswith("sqlite:///") or Path(file).exists()
 
     @property
     def artifacts(self) -> Path:
@@ -65,3 +72,9 @@ def make_quiet() -> None:
     """Fill QUIET_ENVIRONMENT into this process's environment where nothing is set."""
     for name, value in QUIET_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+
+
+def without_password(url: str) -> str:
+    """`url` as it may be shown: a password in it is replaced by stars, also where the URL is malformed."""
+    shown = re.sub(r"(://[^:/@]*):[^/]*@", r"\1:***@", url)
+    return re.sub(r"(?i)(password=)[^&\s]*", r"\1***", shown)

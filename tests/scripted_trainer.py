@@ -41,10 +41,10 @@ def main(path: str) -> None:
             if mood == "hang" and str(step) == argument:
                 time.sleep(3600)
             time.sleep(float(argument) if mood == "slow" else 0.002)
-            if os.getppid() != document["supervisor"]["pid"]:
-                return
             if mood != "deaf" and (stop := folder.stop_request()):
                 _leave(folder, document, "stopped", stop, step)
+                return
+            if os.getppid() != document["supervisor"]["pid"]:
                 return
     _leave(folder, document, "finished", None, steps)
 

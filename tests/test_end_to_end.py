@@ -12,10 +12,10 @@ import psutil
 import pytest
 from mlflow import MlflowClient
 
+from grpo_ops.ending import Ending
 from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, read_journal
 from grpo_ops.specs import RunSpec, load_spec
-from grpo_ops.supervise import Ending
 from grpo_ops.sweep import run_key, train
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +48,7 @@ def only_run(home):
 
 def test_c5_c17_a3_kill_minus_9_at_step_60_of_120_then_resume(home):
     spec = small("grpo.max_steps=120", "checkpoints.every=20")
-    folder = RunFolder(home.runs / run_key(spec))
+    folder = RunFolder(home.runs / run_key(spec, home))
     killed = []
 
     def kill_at_60(board):
@@ -135,7 +135,7 @@ def test_the_trainer_ends_with_its_killed_parent(home, tmp_path):
         "from pathlib import Path\ntrain(small('grpo.max_steps=5000', 'grpo.learning_rate=1e-6'), Home(Path({!r})))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code.format(str(home.root))], cwd=ROOT)
-    folder = RunFolder(home.runs / run_key(spec))
+    folder = RunFolder(home.runs / run_key(spec, home))
     deadline = time.monotonic() + 120
     while not (folder.journal.exists() and any(e["kind"] == "step" for e in read_journal(folder.journal))):
         assert time.monotonic() < deadline

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grpo_ops.cli.printing import say
 from grpo_ops.report import sparkline
 from grpo_ops.supervise import Ending
 from grpo_ops.sweep.board import Board, Row
@@ -39,30 +40,38 @@ def live_board(console: Console) -> Iterator[Show]:
         yield _line_per_ending(console)
         return
     with Live(console=console, refresh_per_second=4) as live:
-        yield lambda board: live.update(progress_table(board))
+        yield lambda board: live.update(progress(board))
+
+
+def progress(board: Board) -> RenderableType:
+    """All runs of a study as they stand, and what the sweep has to say just now."""
+    note = _note(board)
+    return Group(progress_table(board), Text(note, style="yellow")) if note else progress_table(board)
 
 
 def progress_table(board: Board) -> Table:
-    """All runs of a study as they stand."""
+    """All runs of a study as they stand; a run on its own goes by its key."""
     title = f"{board.study}: {board.told} of {board.asked} trials are over, {board.saved:.0%} of their steps saved"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("trial", "steps", "curve", "reward", "forecast", "eval", "ending"):
+    is_single = board.asked == 1
+    table = Table(title=None if is_single else Text(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("run" if is_single else "trial", "steps", "curve", "reward", "forecast", "eval", "ending"):
         table.add_column(column, justify="left" if column in ("curve", "ending") else "right", no_wrap=True)
     for row in board.rows:
-        table.add_row(
-            str(row.number),
-            f"{row.step}/{row.max_steps}",
-            sparkline(row.judged, 12),
-            _number(row.reward),
-            _band(row),
-            _number(row.evaluation),
-            _ending(row),
-        )
+        table.add_row(*_cells(row, row.key if is_single else str(row.number)))
     return table
 
 
-def leaderboard_lines(board: Board) -> list[RenderableType]:
-    """The finished study, best first: a line of numbers and a line of why, for terminals of 80 columns and more."""
+def _cells(row: Row, name: str) -> list[Text]:
+    steps, curve = f"{row.step}/{row.max_steps}", sparkline(row.judged, 12)
+    numbers = [_number(row.reward), _band(row), _number(row.evaluation)]
+    return [*map(Text, (name, steps, curve, *numbers)), _ending(row)]
+
+
+def leaderboard_lines(board: Board, *, wrap: bool = True) -> list[RenderableType]:
+    """The finished study, best first: a line of numbers and a line of why, for terminals of 80 columns and more.
+
+    wrap: whether the lines of why will be wrapped, and so need room on their left.
+    """
     head = f"{'trial':>5}  {'ending':<10}{'steps':>9}{'reward':>8}{'eval':>8}  forecast at the end [band]"
     lines: list[RenderableType] = [Text(f"{board.study}: leaderboard", style="bold"), Text(head, style="bold")]
     for row in board.ranked():
@@ -71,9 +80,10 @@ def leaderboard_lines(board: Board) -> list[RenderableType]:
         )
         ending = _ending(row)
         ending.pad_right(10 - len(ending))
+        why = Text(_why(row), style="dim")
         lines += [
             Text.assemble(f"{row.number:>5}  ", ending, numbers),
-            Padding(Text(_why(row), style="dim"), (0, 0, 0, 7)),
+            Padding(why, (0, 0, 0, 7)) if wrap else Text(" " * 7) + why,
         ]
     return lines
 
@@ -94,22 +104,33 @@ def summary_lines(board: Board) -> list[str]:
 
 def terminal(as_json: bool) -> Console:
     """Where progress goes: stderr when stdout carries JSON."""
-    return Console(file=sys.stderr if as_json else sys.stdout, highlight=False, soft_wrap=False)
+    return Console(file=sys.stderr if as_json else sys.stdout, highlight=False, markup=False)
 
 
 def _line_per_ending(console: Console) -> Show:
-    shown: set[tuple[str, int]] = set()
+    shown: set[tuple[str, int] | str] = {""}
 
     def show(board: Board) -> None:
         for row in board.rows:
             if row.ending and (row.key, row.attempt) not in shown:
                 shown.add((row.key, row.attempt))
-                console.print(
-                    f"trial {row.number}: {row.ending.value} at step {row.step} of {row.max_steps}, "
-                    f"reward {_number(row.reward)}, eval {_number(row.evaluation)}: {row.reason}"
-                )
+                say(console, _ending_line(board, row))
+        if _note(board) not in shown:
+            shown.add(_note(board))
+            say(console, _note(board))
 
     return show
+
+
+def _ending_line(board: Board, row: Row) -> str:
+    return (
+        f"{row.key if board.asked == 1 else f'trial {row.number}'}: {row.state} at step {row.step} of {row.max_steps}, "
+        f"reward {_number(row.reward)}, eval {_number(row.evaluation)}: {row.reason}"
+    )
+
+
+def _note(board: Board) -> str:
+    return str(getattr(board, "note", ""))
 
 
 def _ending(row: Row) -> Text:

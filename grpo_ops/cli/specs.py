@@ -1,10 +1,10 @@
 """`grpo-ops spec check|schema`."""
 
 import json
+import sys
 from pathlib import Path
 
 from grpo_ops.cli.failures import EXIT_BAD_INPUT, needs
-from grpo_ops.errors import SpecError
 from grpo_ops.specs import KINDS, RunSpec, SweepSpec, guess_kind, read_table, with_settings
 
 
@@ -12,14 +12,18 @@ def check_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
     """Check the file and print its spec (JSON) or a sentence; faults of the task are listed like the spec's own."""
     data = with_settings(read_table(file), settings)
     spec = guess_kind(data).checked(data, str(file))
-    run = spec.run if isinstance(spec, SweepSpec) else spec
-    if isinstance(run, RunSpec):
+    if isinstance(spec, RunSpec | SweepSpec):
         needs("train", "transformers", "reasoning_gym")
-        from grpo_ops.preflight import check
+        from grpo_ops.cli.commands import refuse, warn
+        from grpo_ops.preflight import check, check_sweep
 
-        faults = check(run, allow_import_paths=True)
-        if faults:
-            raise SpecError(str(file), faults)
+        checked = (
+            check_sweep(spec, allow_import_paths=True)
+            if isinstance(spec, SweepSpec)
+            else check(spec, allow_import_paths=True)
+        )
+        refuse(checked, str(file))
+        warn(spec)
     print(spec.model_dump_json(indent=1) if as_json else f"{file}: a valid {type(spec).__name__}")
     return 0
 
@@ -27,7 +31,7 @@ def check_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
 def schema_command(kind: str) -> int:
     """Print the JSON schema of the spec `kind`."""
     if kind not in KINDS:
-        print(f"grpo-ops: {kind!r} is no kind of spec; known: {', '.join(KINDS)}")
+        print(f"grpo-ops: {kind!r} is no kind of spec; known: {', '.join(KINDS)}", file=sys.stderr)
         return EXIT_BAD_INPUT
     print(json.dumps(KINDS[kind].model_json_schema(), indent=1))
     return 0

@@ -1,5 +1,8 @@
 """check(): every fault of a run that its task, its rewards, its model's files and this machine show, in seconds."""
 
+import dataclasses
+import difflib
+import os
 import shutil
 from collections.abc import Iterator
 
@@ -17,7 +20,7 @@ def check(spec: RunSpec, *, allow_import_paths: bool = False) -> list[str]:
 
     allow_import_paths: whether rewards may be named as `package.module:function` (from a local file only).
     """
-    faults = list(_disk_faults())
+    faults = [*_disk_faults(), *_extra_faults(spec)]
     task = None
     try:
         task = load_task(spec.task, spec.evaluation)
@@ -40,9 +43,24 @@ def _reward_faults(spec: RunSpec, task: Task | None, allow_import_paths: bool) -
             yield f"rewards.{index}: {error}"
 
 
+def _extra_faults(spec: RunSpec) -> Iterator[str]:
+    if not spec.grpo.extra:
+        return
+    from trl import GRPOConfig  # takes seconds: only where it is needed
+
+    known = [field.name for field in dataclasses.fields(GRPOConfig)]
+    for name in sorted(set(spec.grpo.extra) - set(known)):
+        close = difflib.get_close_matches(name, known, n=1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        yield f"grpo.extra.{name}: trl.GRPOConfig has no such field{meant}"
+
+
 def _disk_faults() -> Iterator[str]:
     home = Home.here().root
     there = next(place for place in (home, *home.parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        yield f"home: {home} cannot be written, because {there} is no folder that you may write to; set GRPO_OPS_HOME"
+        return
     free = shutil.disk_usage(there).free
     if free < _LEAST_FREE_BYTES:
         yield f"disk: {there} has {free // 1024**2} MB free; a run needs at least {_LEAST_FREE_BYTES // 1024**2} MB"

@@ -15,8 +15,10 @@ def read_run_journal(path: Path) -> tuple[RewardCurve, tuple[str, ...], tuple[Ev
     entries = list(reader.poll())
     try:
         curve, evaluations = journal_curve(entries), tuple(journal_evaluations(entries))
-    except (KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
         raise CurveError(f"{path} is not a journal of grpo-ops (a line lacks {error})") from error
+    except (TypeError, AttributeError, ValueError) as error:
+        raise CurveError(f"{path} is not a journal of grpo-ops (a line holds a wrong value: {error})") from error
     if not len(curve):
         raise CurveError(f"{path} holds no step with a reward: has the run begun?")
     return curve, (*_notes(entries, curve, reader.broken), *gap_notes(curve)), evaluations

@@ -1,10 +1,12 @@
 """What a person writes: RunSpec, SweepSpec, PromotionSpec. TOML in, JSON out, every fault named."""
 
+from grpo_ops.specs.distribution import Distribution
 from grpo_ops.specs.grpo import OWNED, GRPOSettings, LoraSettings
-from grpo_ops.specs.load import KINDS, guess_kind, load_spec, read_table, with_settings
+from grpo_ops.specs.kinds import KINDS, guess_kind
+from grpo_ops.specs.load import load_spec, read_table, with_settings
 from grpo_ops.specs.promotion import PromotionSpec
 from grpo_ops.specs.run import RunSpec
-from grpo_ops.specs.sweep import Distribution, PrunerSpec, SweepSpec
+from grpo_ops.specs.sweep import PrunerSpec, SweepSpec
 from grpo_ops.specs.task import CheckpointSpec, EvaluationSpec, ModelSpec, RewardSpec, StoppingSpec, TaskSpec
 
 __all__ = [

@@ -1,6 +1,7 @@
 """What all specs share: strict, frozen, and faults that name the dotted path, the value and what to do."""
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Self, get_args
 
@@ -8,11 +9,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from grpo_ops.errors import SpecError
 
+_FEW = 12
+
 
 class Spec(BaseModel):
     """Base of everything that a person writes. Unknown keys are refused, values are checked, nothing changes later."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
 
     @classmethod
     def checked(cls, data: Any, source: str) -> Self:
@@ -46,15 +51,37 @@ def _without(data: Any, locations: Sequence[tuple[int | str, ...]], here: tuple[
 
 
 def _sentences(root: type[BaseModel], item: Any) -> list[str]:
-    path = ".".join(str(part) for part in item["loc"]) or "(the whole spec)"
+    path = ".".join(str(part) for part in _named(item["loc"])) or "(the whole spec)"
     if item["type"] == "extra_forbidden":
         return [f"{path}: unknown key{_nearest(root, item['loc'])}"]
     if item["type"] == "missing":
         return [f"{path}: is missing and has no default"]
+    if item["type"] == "literal_error":
+        return [f"{path}: {item['input']!r:.80} is not known here{_nearest_word(item)}"]
     message = item["msg"].removeprefix("Value error, ")
     if item["type"] == "value_error":
-        return [f"{path}: {line}" if item["loc"] else line for line in message.split("\n")]
+        return [_placed(line, path) if item["loc"] else line for line in message.split("\n")]
     return [f"{path}: {message[0].lower()}{message[1:]}, but got {item['input']!r:.80}"]
+
+
+def _named(location: Sequence[int | str]) -> Sequence[int | str]:
+    """The location without the types that pydantic appends where a field takes several."""
+    return (
+        location[:-1] if re.match(r"(int|float|str|bool|tuple\[.*)$", str(location[-1:] and location[-1])) else location
+    )
+
+
+def _placed(line: str, path: str) -> str:
+    """`line` at `path`; a line that starts with a key inside (`num_generations: ...`) continues the path."""
+    return f"{path}.{line}" if re.match(r"[a-z_][a-z0-9_.]*: ", line) else f"{path}: {line}"
+
+
+def _nearest_word(item: Any) -> str:
+    known = re.findall(r"'([^']*)'", item["ctx"]["expected"])
+    close = difflib.get_close_matches(str(item["input"]), known, n=1, cutoff=0.5)
+    if len(known) <= _FEW:
+        return f"; known: {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known[:_FEW])}, ..."
 
 
 def _nearest(root: type[BaseModel], location: Sequence[int | str]) -> str:

@@ -2,9 +2,17 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from grpo_ops.specs.base import Spec
+from grpo_ops.specs.choices import (
+    Aggregation,
+    ImportanceSamplingLevel,
+    LossType,
+    Optimizer,
+    ScaleRewards,
+    Scheduler,
+)
 
 #: Fields of trl.GRPOConfig that grpo-ops sets itself: not to be set by hand, not even through `extra`.
 OWNED = frozenset(
@@ -26,11 +34,11 @@ class GRPOSettings(Spec):
     """Optimiser steps of the whole run: the horizon of every forecast (TRL's default, epochs, gives none)."""
     learning_rate: float = Field(1e-6, gt=0)
     """Peak learning rate."""
-    lr_scheduler_type: str = "linear"
+    lr_scheduler_type: Scheduler = "linear"
     """Learning rate schedule, by transformers' name: linear, constant, cosine, constant_with_warmup, ..."""
     warmup_steps: float = Field(0, ge=0)
     """Steps of linear warm-up; below 1, a share of max_steps."""
-    optim: str = "adamw_torch_fused"
+    optim: Optimizer = "adamw_torch_fused"
     """Optimizer by transformers' name."""
     weight_decay: float = Field(0.0, ge=0)
     adam_beta1: float = Field(0.9, ge=0, lt=1)
@@ -64,10 +72,10 @@ class GRPOSettings(Spec):
     """Optimiser passes over each generated batch."""
     epsilon: float = Field(0.2, gt=0)
     epsilon_high: float | None = Field(None, gt=0)
-    loss_type: str = "dapo"
-    scale_rewards: str = "group"
-    importance_sampling_level: str = "token"
-    multi_objective_aggregation: str = "sum_then_normalize"
+    loss_type: LossType = "dapo"
+    scale_rewards: ScaleRewards = "group"
+    importance_sampling_level: ImportanceSamplingLevel = "token"
+    multi_objective_aggregation: Aggregation = "sum_then_normalize"
     mask_truncated_completions: bool = False
     shuffle_dataset: bool = True
     """Draw the prompts in random order."""
@@ -129,3 +137,10 @@ class LoraSettings(Spec):
     bias: Literal["none", "all", "lora_only"] = "none"
     use_rslora: bool = False
     use_dora: bool = False
+
+    @field_validator("target_modules")
+    @classmethod
+    def _names_layers(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        if value is not None and (not value or ("" in value and not isinstance(value, str))):
+            raise ValueError(f'{value!r} names no layer; name some, write "all-linear", or leave it out')
+        return value

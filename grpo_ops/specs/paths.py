@@ -1,5 +1,6 @@
-"""Dotted paths into nested tables: `grpo.learning_rate`, `rewards.0.weight`."""
+"""Dotted paths into nested tables: `grpo.learning_rate`, `rewards.0.weight`, `space."grpo.learning_rate".low`."""
 
+import tomllib
 from typing import Any
 
 from grpo_ops.errors import SpecError
@@ -7,7 +8,7 @@ from grpo_ops.errors import SpecError
 
 def set_path(data: dict[str, Any], path: str, value: Any) -> None:
     """Put `value` at `path`, making tables on the way. Raises SpecError where the path runs into a plain value."""
-    *parents, last = path.split(".")
+    *parents, last = split_path(path)
     place: Any = data
     for part in parents:
         place = _step_into(place, part, path)
@@ -17,6 +18,26 @@ def set_path(data: dict[str, Any], path: str, value: Any) -> None:
         place[last] = value
     else:
         raise SpecError(path, [f"{path}: {'.'.join(parents)} is no table"])
+
+
+def split_path(path: str) -> list[str]:
+    """The parts of a dotted path; a part in quotes, as in TOML, may hold dots. Raises SpecError for an empty part."""
+    parts = _quoted_parts(path) if '"' in path or "'" in path else path.split(".")
+    if not all(parts):
+        raise SpecError(path, [f"{path!r} is no dotted path: a part of it is empty or its quotes are not closed"])
+    return parts
+
+
+def _quoted_parts(path: str) -> list[str]:
+    try:
+        table: Any = tomllib.loads(f"{path.strip()} = 0")
+    except tomllib.TOMLDecodeError:
+        return [""]
+    parts = []
+    while isinstance(table, dict) and len(table) == 1:
+        ((part, table),) = table.items()
+        parts.append(part)
+    return parts if table == 0 else [""]
 
 
 def _step_into(place: Any, part: str, path: str) -> Any:

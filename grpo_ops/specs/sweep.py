@@ -1,54 +1,17 @@
 """SweepSpec: a RunSpec, a search space over its dotted paths, and how the study is run."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from grpo_ops.errors import SpecError
 from grpo_ops.specs.base import Spec
+from grpo_ops.specs.distribution import Distribution
+from grpo_ops.specs.fields import is_whole_number
 from grpo_ops.specs.paths import set_path
 from grpo_ops.specs.run import RunSpec
-
-
-class Distribution(Spec):
-    """The values of one setting: a range (`low`, `high`) or a list of `choices`."""
-
-    low: float | None = None
-    high: float | None = None
-    log: bool = False
-    """Draw evenly in the logarithm."""
-    step: float | None = Field(None, gt=0)
-    choices: tuple[bool | int | float | str | None, ...] | None = None
-
-    @model_validator(mode="after")
-    def _range_or_choices(self) -> "Distribution":
-        if (self.choices is None) == (self.low is None or self.high is None):
-            raise ValueError("give low and high, or choices")
-        if self.choices is None:
-            assert self.low is not None and self.high is not None
-            if self.low > self.high:
-                raise ValueError(f"low = {self.low:g} is above high = {self.high:g}")
-            if self.log and self.low <= 0:
-                raise ValueError(f"log = true needs low > 0 but got {self.low:g}")
-            if self.log and self.step is not None:
-                raise ValueError("log and step cannot both be given")
-        elif not self.choices:
-            raise ValueError("choices is empty")
-        return self
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether the range is over whole numbers: all of its ends and steps are."""
-        ends = [end for end in (self.low, self.high, self.step) if end is not None]
-        return not self.log and all(float(end).is_integer() for end in ends)
-
-    @property
-    def corners(self) -> tuple[Any, ...]:
-        """Extreme values, for checking that the space holds only valid runs."""
-        if self.choices is not None:
-            return self.choices
-        number = int if self.is_integer else float
-        assert self.low is not None and self.high is not None
-        return number(self.low), number(self.high)
+from grpo_ops.specs.space import enqueue_faults, space_faults
 
 
 class PrunerSpec(Spec):
@@ -60,7 +23,7 @@ class PrunerSpec(Spec):
 
 
 class SweepSpec(Spec):
-    """One Optuna study of GRPO runs."""
+    """One Optuna study of GRPO runs; the objective is maximised."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,63}$")
     """Name of the study, in Optuna and of the parent run in MLflow."""
@@ -72,7 +35,6 @@ class SweepSpec(Spec):
     """How often a failed trial is continued from its last checkpoint."""
     objective: Literal["eval_reward", "reward"] = "eval_reward"
     """Judge by held-out evaluation, or by training reward (not where the space touches sampling)."""
-    direction: Literal["maximize", "minimize"] = "maximize"
     sampler: Literal["tpe", "random"] = "tpe"
     seed: int = Field(0, ge=0)
     """Seeds the sampler."""
@@ -80,31 +42,30 @@ class SweepSpec(Spec):
     """Optuna storage URL; a SQLite file in the home without it."""
     pruner: PrunerSpec = PrunerSpec()
     space: dict[str, Distribution] = Field(min_length=1)
-    """Dotted path in `run` to its distribution: `"grpo.learning_rate" = {low = 1e-5, high = 2e-3, log = true}`."""
+    """Dotted path in `run` to its distribution: `"grpo.learning_rate" = {low = 1e-5, high = 2e-3, log = true}`.
+
+    A range is over whole numbers where the setting is one (`lora.r`), and in `grpo.extra` where it is written so.
+    """
     enqueue: tuple[dict[str, Any], ...] = ()
     """Settings to try first, each a table of dotted path to value."""
     run: RunSpec
 
     @model_validator(mode="after")
     def _space_fits_the_run(self) -> "SweepSpec":
-        faults = [fault for path, values in self.space.items() for fault in self._faults(path, values)]
-        faults += [
-            f"enqueue.{index}.{path}: is not in the space; known: {', '.join(self.space)}"
-            for index, point in enumerate(self.enqueue)
-            for path in point
-            if path not in self.space
-        ]
+        axes = {path: (values, self.is_integer(path)) for path, values in self.space.items()}
+        faults = space_faults(axes, self._fault_at) or enqueue_faults(self.enqueue, axes, self._fault_at)
         if faults:
             raise ValueError("\n".join(faults))
         return self
 
-    def _faults(self, path: str, values: Distribution) -> list[str]:
-        for value in values.corners:
-            try:
-                self.with_parameters({path: value})
-            except ValueError as error:
-                return [f"space.{path} = {value!r}: {str(error).splitlines()[-1].strip(' -')}"]
-        return []
+    def is_integer(self, path: str) -> bool:
+        """Whether the range at `path` is over whole numbers: as the setting is, else as the range is written."""
+        whole = is_whole_number(RunSpec, path)
+        return self.space[path].is_integer if whole is None else whole
+
+    def values(self, path: str) -> Sequence[Any]:
+        """Values that stand for the axis `path`: all choices, all whole numbers of a range, or its ends."""
+        return self.space[path].values(self.is_integer(path))
 
     def with_parameters(self, parameters: dict[str, Any]) -> RunSpec:
         """The run with `parameters` (dotted path to value) put in. Raises SpecError where they do not fit."""
@@ -112,3 +73,10 @@ class SweepSpec(Spec):
         for path, value in parameters.items():
             set_path(data, path, value)
         return RunSpec.checked(data, f"{self.name}: trial")
+
+    def _fault_at(self, point: dict[str, Any]) -> str | None:
+        try:
+            self.with_parameters(point)
+        except SpecError as error:
+            return error.faults[0]
+        return None

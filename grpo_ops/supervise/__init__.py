@@ -1,9 +1,10 @@
 """Start a trainer process, follow its journal, stop it, know how it ended."""
 
-from grpo_ops.supervise.follow import Ended, Event, Fleet, Lines, Tick, follow, guarded_follow
+from grpo_ops.ending import Ending
+from grpo_ops.supervise.follow import Ended, Event, Fleet, Lines, LiveRun, Tick, follow, guarded_follow
 from grpo_ops.supervise.launch import Launcher, ProcessLauncher, Trainer
-from grpo_ops.supervise.prepare import adopt, is_alive, prepare, run_folder
-from grpo_ops.supervise.result import Checkpoint, Ending, RunResult, conclude
+from grpo_ops.supervise.prepare import Lock, adopt, prepare, run_folder
+from grpo_ops.supervise.result import Checkpoint, RunResult, conclude
 
 __all__ = [
     "Checkpoint",
@@ -13,6 +14,8 @@ __all__ = [
     "Fleet",
     "Launcher",
     "Lines",
+    "LiveRun",
+    "Lock",
     "ProcessLauncher",
     "RunResult",
     "Tick",
@@ -21,7 +24,6 @@ __all__ = [
     "conclude",
     "follow",
     "guarded_follow",
-    "is_alive",
     "prepare",
     "run_folder",
 ]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 from grpo_ops.journal import Entry, JournalReader, RunFolder
@@ -21,6 +22,7 @@ class LiveRun:
     trainer: Trainer
     reader: JournalReader
     no_progress_seconds: float
+    log_from: int = 0
     progressed: float = field(default_factory=time.monotonic)
     failure: str | None = None
 
@@ -73,10 +75,8 @@ class Fleet:
 
     def start(self, folder: RunFolder, *, no_progress_seconds: float = 600.0) -> LiveRun:
         """Start the trainer of a prepared folder; only lines written from now on are delivered."""
-        size = folder.journal.stat().st_size if folder.journal.exists() else 0
-        run = LiveRun(
-            folder, self.launcher.start(folder), JournalReader(folder.journal, offset=size), no_progress_seconds
-        )
+        reader, log_from = JournalReader(folder.journal, offset=_size(folder.journal)), _size(folder.log)
+        run = LiveRun(folder, self.launcher.start(folder), reader, no_progress_seconds, log_from)
         self.runs.append(run)
         return run
 
@@ -115,8 +115,8 @@ def follow(fleet: Fleet, *, poll_seconds: float = 0.1) -> Iterator[Event]:
 def guarded_follow(fleet: Fleet) -> Generator[Event, None, None]:
     """`follow`, and no trainer outlives it, whatever happens to the loop.
 
-    The first SIGINT or SIGTERM stops all runs as cancelled and their endings are still delivered (the caller sees
-    `fleet.interrupted` and calls `fleet.raise_interrupt()` when it has tidied up); a second one raises at once.
+    The first SIGINT, SIGTERM or SIGHUP stops all runs as cancelled; their endings are still delivered, then the caller
+    tidies up and calls `fleet.raise_interrupt()`. A second signal raises KeyboardInterrupt at once.
     """
     with _signals_noted(fleet):
         try:
@@ -138,13 +138,18 @@ def _signals_noted(fleet: Fleet) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    noted = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, fleet.note_interrupt) for number in noted}
+    noted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    heard = [number for number in noted if signal.getsignal(number) is not signal.SIG_IGN]  # nohup and the like
+    before = {number: signal.signal(number, fleet.note_interrupt) for number in heard}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _visit(fleet: Fleet, run: LiveRun) -> Iterator[Event]:
@@ -154,7 +159,7 @@ def _visit(fleet: Fleet, run: LiveRun) -> Iterator[Event]:
         yield Lines(run, entries)
     if returncode is not None:
         fleet.runs.remove(run)
-        yield Ended(run, conclude(run.folder, returncode, failure=run.failure))
+        yield Ended(run, conclude(run.folder, returncode, failure=run.failure, log_from=run.log_from))
     elif run.is_stuck and run.failure is None:
         run.failure = f"no progress: nothing written for {run.no_progress_seconds:g} s, so its trainer was killed"
         run.trainer.end()

@@ -11,9 +11,11 @@ import psutil
 
 from grpo_ops.home import quiet
 from grpo_ops.journal import RunFolder
+from grpo_ops.processes import is_running
 
 #: A trainer that is asked to end (SIGTERM) has so long to save a checkpoint before its process tree is killed.
 TERMINATION_GRACE_SECONDS = 8.0
+_LOOK_SECONDS = 1.0
 
 
 class Trainer(Protocol):
@@ -58,17 +60,24 @@ class ProcessLauncher:
         return ChildTrainer(process)
 
 
-@dataclass(frozen=True)
+@dataclass
 class ChildTrainer:
-    """A trainer that is a child process of this one."""
+    """A trainer that is a child process of this one. Its descendants are noted, and none outlives it."""
 
     process: subprocess.Popen[bytes]
+    _family: dict[int, psutil.Process] = field(default_factory=dict)
+    _looked: float = 0.0
 
     def returncode(self) -> int | None:
-        return self.process.poll()
+        code = self.process.poll()
+        if code is not None:
+            _kill_all(list(self._family.values()))
+        elif time.monotonic() - self._looked > _LOOK_SECONDS:
+            self._look()
+        return code
 
     def end(self) -> None:
-        descendants = self._descendants()
+        self._look()
         self.process.terminate()
         deadline = time.monotonic() + TERMINATION_GRACE_SECONDS
         while self.process.poll() is None and time.monotonic() < deadline:
@@ -76,17 +85,18 @@ class ChildTrainer:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        _kill_all(descendants)
+        _kill_all(list(self._family.values()))
 
-    def _descendants(self) -> list[psutil.Process]:
-        try:
-            return psutil.Process(self.process.pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            return []
+    def _look(self) -> None:
+        self._looked = time.monotonic()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self.process.pid).children(recursive=True):
+                self._family[child.pid] = child
 
 
 def _kill_all(processes: list[psutil.Process]) -> None:
-    for process in processes:
+    left = [process for process in processes if is_running(process)]
+    for process in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(processes, timeout=3)
+    psutil.wait_procs(left, timeout=3)

@@ -1,17 +1,18 @@
 """A run folder before its trainer starts: who owns it, which attempt it is, what the trainer is told."""
 
+import contextlib
 import fcntl
 import json
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from grpo_ops.errors import SupervisionError
 from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, read_journal, write_atomically
+from grpo_ops.processes import identity, is_alive, is_running, supervisor_of, trainers_in
 from grpo_ops.specs import RunSpec
 
 _GRACE_SECONDS = 12.0
@@ -44,7 +45,7 @@ def _prepare(folder: RunFolder, spec: RunSpec, allow_import_paths: bool) -> int:
     document = {
         "run_key": folder.key,
         "attempt": attempt,
-        "supervisor": _identity(os.getpid()),
+        "supervisor": identity(),
         "allow_import_paths": allow_import_paths,
         "spec": spec.model_dump(mode="json"),
     }
@@ -54,21 +55,11 @@ def _prepare(folder: RunFolder, spec: RunSpec, allow_import_paths: bool) -> int:
 
 def adopt(folder: RunFolder) -> None:
     """Take over a folder whose supervisor is gone: its trainer, if still there, gets a grace period and is killed."""
-    document = folder.read_json(folder.spec) or {}
-    owner = document.get("supervisor") or {}
+    owner = supervisor_of(folder)
     if owner.get("pid") != os.getpid() and is_alive(owner):
         raise SupervisionError(f"run {folder.key} is being run by process {owner['pid']}; stop that one first")
-    for trainer in _trainers(folder):
+    for trainer in trainers_in(folder):
         _end(trainer)
-
-
-def is_alive(identity: dict[str, Any]) -> bool:
-    """Whether the process `{"pid", "started"}` still runs (a reused pid has another start time)."""
-    try:
-        process = psutil.Process(identity["pid"])
-        return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - identity["started"]) < 1.0
-    except (psutil.NoSuchProcess, KeyError, TypeError):
-        return False
 
 
 def last_attempt(folder: RunFolder) -> int:
@@ -99,23 +90,11 @@ class Lock:
         self._file.close()
 
 
-def _identity(pid: int) -> dict[str, Any]:
-    return {"pid": pid, "started": psutil.Process(pid).create_time()}
-
-
-def _trainers(folder: RunFolder) -> list[psutil.Process]:
-    """Processes that train in this folder, found by their command line."""
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if "grpo_ops.training" in (line := process.info["cmdline"] or ()) and str(folder.path) in line
-    ]
-
-
 def _end(process: psutil.Process) -> None:
     deadline = time.monotonic() + _GRACE_SECONDS
-    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+    while is_running(process):
         if time.monotonic() > deadline:
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
             return
         time.sleep(0.2)

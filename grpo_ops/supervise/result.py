@@ -3,38 +3,17 @@
 import re
 import shutil
 import signal
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from grpo_ops.curve import Evaluation, RewardCurve
+from grpo_ops.ending import Ending, said_ending
 from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluations, read_journal
 from grpo_ops.law import LawFit, exponential, fit
 
 _LOG_TAIL_BYTES = 20_000
 _FULL_BYTES = 256 * 1024
-_OUT_OF_MEMORY = re.compile(rb"out of memory|can't allocate memory|MemoryError", re.IGNORECASE)
-
-
-class Ending(StrEnum):
-    """How a run can end; the status in Optuna, MLflow and Prefect follows from it."""
-
-    FINISHED = "finished"
-    PLATEAU = "plateau"
-    HOPELESS = "hopeless"
-    DIVERGED = "diverged"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-
-    @property
-    def is_success(self) -> bool:
-        return self in (Ending.FINISHED, Ending.PLATEAU)
-
-    @property
-    def is_pruned(self) -> bool:
-        return self in (Ending.HOPELESS, Ending.DIVERGED)
+_OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory|MemoryError", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +53,15 @@ class RunResult:
         return max(self.evaluations, key=lambda evaluation: evaluation.mean, default=None)
 
 
-def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None = None) -> RunResult:
+def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None = None, log_from: int = 0) -> RunResult:
     """The result of a run whose trainer is gone, read from its folder.
 
     returncode: exit code, negative for a signal, None where nobody saw it end. failure: what the supervisor knows
-    better (it killed a trainer that made no progress).
+    better (it killed a trainer that made no progress). log_from: where in `trainer.log` this attempt begins, in bytes.
     """
     entries = read_journal(folder.journal) if folder.journal.exists() else []
     document = folder.read_json(folder.spec) or {}
-    ending, reason = _ending(folder, returncode, failure, document.get("attempt", 0))
+    ending, reason = _ending(folder, returncode, failure, log_from)
     if ending is Ending.FAILED and _is_full(folder.path):
         reason = f"the disk is full ({folder.path}): {reason}"
     max_steps = document.get("spec", {}).get("grpo", {}).get("max_steps", 0)
@@ -103,38 +82,26 @@ def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None =
     )
 
 
-def _ending(folder: RunFolder, returncode: int | None, failure: str | None, attempt: int) -> tuple[Ending, str]:
-    result = folder.read_json(folder.result)
+def _ending(folder: RunFolder, returncode: int | None, failure: str | None, log_from: int) -> tuple[Ending, str]:
     if failure is not None:
         return Ending.FAILED, failure
-    if result is None or result.get("attempt") != attempt:
-        return Ending.FAILED, _why_gone(folder.log, returncode)
-    if result["reason"] == "finished":
-        return Ending.FINISHED, f"all {result['step']} steps done"
-    if result["reason"] == "failed":
-        return Ending.FAILED, _memory_first(result["message"])
-    return _stopped(result["stop"] or {})
+    said = said_ending(folder)
+    if said is None and returncode is not None and returncode < 0:
+        return Ending.FAILED, _killed_by(-returncode)
+    ending, reason = said or (Ending.FAILED, _why_gone(folder.log, log_from, returncode))
+    return ending, _memory_first(reason) if ending is Ending.FAILED else reason
 
 
-def _stopped(stop: Mapping[str, Any]) -> tuple[Ending, str]:
-    reason, message = stop.get("reason", "cancelled"), stop.get("message", "stopped")
-    try:
-        return Ending(reason), message
-    except ValueError:  # "preempted" and whatever else asked for a stop: resumed later
-        return Ending.CANCELLED, f"{reason}: {message}"
+def _killed_by(number: int) -> str:
+    hint = " (out of memory, or somebody's kill -9)" if number == signal.SIGKILL else ""
+    return f"killed by {signal.Signals(number).name}{hint}"
 
 
-def _why_gone(log: Path, returncode: int | None) -> str:
-    tail = log.read_bytes()[-_LOG_TAIL_BYTES:] if log.exists() else b""
-    last = tail.decode(errors="replace").strip().rsplit("\n", 1)[-1].strip()[:300]
-    if returncode is not None and returncode < 0:
-        name = signal.Signals(-returncode).name
-        hint = " (out of memory, or somebody's kill -9)" if -returncode == signal.SIGKILL else ""
-        return f"killed by {name}{hint}"
-    if _OUT_OF_MEMORY.search(tail):
-        return f"out of memory: {last}"
+def _why_gone(log: Path, log_from: int, returncode: int | None) -> str:
     if returncode is None:
         return "its trainer is gone without a result"
+    said = log.read_bytes()[log_from:] if log.exists() else b""
+    last = said[-_LOG_TAIL_BYTES:].decode(errors="replace").strip().rsplit("\n", 1)[-1].strip()[:300]
     return f"exit code {returncode}: {last or 'it said nothing'}"
 
 
@@ -143,7 +110,7 @@ def _is_full(path: Path) -> bool:
 
 
 def _memory_first(message: str) -> str:
-    return f"out of memory: {message}" if _OUT_OF_MEMORY.search(message.encode()) else message
+    return f"out of memory: {message}" if _OUT_OF_MEMORY.search(message) else message
 
 
 def _seconds(entries: list[Entry]) -> float:

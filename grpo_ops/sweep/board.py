@@ -1,12 +1,13 @@
 """What a sweep shows while it runs and at its end: one row a run, and the compute that was saved."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from grpo_ops.curve import RewardCurve
-from grpo_ops.supervise import Ending, RunResult
+from grpo_ops.ending import Ending
+from grpo_ops.supervise import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +41,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rows of a study, in the order of their numbers."""
+    """The rows of a study, in the order of their numbers. note: what the sweep is about to do, if anything special."""
 
     study: str
     asked: int
     rows: tuple[Row, ...] = ()
+    note: str = ""
 
     @property
     def told(self) -> int:
@@ -72,6 +74,10 @@ class Board:
     def ranked(self) -> list[Row]:
         """Rows by best held-out evaluation (then training reward), best first; rows without one last."""
         return sorted(self.rows, key=_rank, reverse=True)
+
+
+#: Is called with the newest board whenever it has changed.
+Show = Callable[[Board], None]
 
 
 def concluded(row: Row, result: RunResult, reason: str | None = None) -> Row:

@@ -1,16 +1,19 @@
 """What is done with a run that is over: its picture, its law, its files and its true status in MLflow."""
 
+import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from grpo_ops.curve import RewardCurve
-from grpo_ops.journal import RunFolder
+from grpo_ops.journal import RunFolder, write_atomically
 from grpo_ops.supervise import RunResult
 from grpo_ops.sweep.watch import Watch
 from grpo_ops.tracking import Upload
 
+#: In the run folder: the last attempt whose ending MLflow has been told, or that waits for `reconcile`.
+CLOSED_FILE = "closed.json"
 _log = logging.getLogger(__name__)
 
 
@@ -36,7 +39,7 @@ def close_watch(watch: Watch, result: RunResult, folder: RunFolder, draw: Draw |
     metrics = {"steps": float(result.step), "seconds": result.seconds}
     if watch.row.evaluation is not None:
         metrics["eval_reward_best"] = watch.row.evaluation
-    return watch.tracker.close(
+    upload = watch.tracker.close(
         result.ending.value,
         watch.row.reason,
         law=result.fit.as_dict(),
@@ -45,6 +48,21 @@ def close_watch(watch: Watch, result: RunResult, folder: RunFolder, draw: Draw |
         metrics=metrics,
         note=watch.decision.sentence if watch.decision and watch.decision.stop else "",
     )
+    _note_closed(folder, result.attempt, watch.tracker.run_id)
+    return upload
+
+
+def closed_run(folder: RunFolder, attempt: int) -> tuple[bool, str | None]:
+    """Whether this attempt has been closed (in MLflow, or left for reconcile), and its MLflow run id."""
+    closed = folder.read_json(folder.path / CLOSED_FILE) or {}
+    return closed.get("attempt") == attempt, closed.get("mlflow_run_id")
+
+
+def _note_closed(folder: RunFolder, attempt: int, run_id: str | None) -> None:
+    try:
+        write_atomically(folder.path / CLOSED_FILE, json.dumps({"attempt": attempt, "mlflow_run_id": run_id}))
+    except OSError as error:  # a full disk: it is closed once more later, which changes nothing
+        _log.error("run %s is closed, but its folder cannot say so: %s", folder.key, error)
 
 
 def _drawn(watch: Watch, result: RunResult, folder: RunFolder, draw: Draw | None) -> Path | None:

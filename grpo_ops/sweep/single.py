@@ -1,12 +1,13 @@
 """One GRPO run on its own: prepared, supervised, tracked, judged by its own curve."""
 
 import hashlib
-from collections.abc import Callable
+import logging
+import secrets
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from grpo_ops.home import Home
-from grpo_ops.journal import RunFolder, read_journal
+from grpo_ops.journal import RunFolder, read_journal, write_atomically
 from grpo_ops.specs import RunSpec
 from grpo_ops.supervise import (
     Ended,
@@ -21,12 +22,12 @@ from grpo_ops.supervise import (
     run_folder,
 )
 from grpo_ops.supervise.prepare import Lock
-from grpo_ops.sweep.board import Board, Row, concluded
-from grpo_ops.sweep.close import Draw, close_watch
+from grpo_ops.sweep.board import Board, Row, Show, concluded
+from grpo_ops.sweep.close import Draw, close_watch, closed_run
 from grpo_ops.sweep.watch import Watch, rule_for
-from grpo_ops.tracking import open_run
+from grpo_ops.tracking import Upload, open_run
 
-Show = Callable[[Board], None]
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,31 @@ def train(
     Raises SupervisionError if the run is live elsewhere. A run that fails is a result, not an exception.
     """
     home = home or Home.here()
-    folder = run_folder(home, run_key(spec))
+    folder = run_folder(home, run_key(spec, home))
     lock = Lock(home.root / "locks" / f"run-{folder.key}", f"run {folder.key}")
     try:
         over = already_over(folder)
         if over is not None:
-            return TrainReport(over, concluded(_first_row(spec, folder.key), over), was_over=True)
+            return _report_over(spec, folder, over, home, draw)
         return _train(spec, folder, home, launcher or ProcessLauncher(), show, draw, allow_import_paths)
     finally:
         lock.release()
 
 
-def run_key(spec: RunSpec) -> str:
-    """Key of a run on its own: its name and a digest of its spec."""
-    return f"{spec.name}-{hashlib.sha256(spec.model_dump_json().encode()).hexdigest()[:8]}"
+def run_key(spec: RunSpec, home: Home) -> str:
+    """Key of a run on its own: its name and a digest of its spec and of this home.
+
+    The home's part keeps the runs of two people apart who share an MLflow server and a spec.
+    """
+    return f"{spec.name}-{hashlib.sha256(f'{_home_id(home)} {spec.model_dump_json()}'.encode()).hexdigest()[:8]}"
+
+
+def _home_id(home: Home) -> str:
+    path = home.root / "id"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, secrets.token_hex(8))
+    return path.read_text(encoding="utf-8")
 
 
 def already_over(folder: RunFolder) -> RunResult | None:
@@ -77,6 +89,31 @@ def already_over(folder: RunFolder) -> RunResult | None:
         return None
     result = conclude(folder, None)
     return result if result.ending.is_success or result.ending.is_pruned else None
+
+
+def _report_over(spec: RunSpec, folder: RunFolder, over: RunResult, home: Home, draw: Draw | None) -> TrainReport:
+    """Nothing is trained; what a killed supervisor did not get to close is closed."""
+    is_closed, run_id = closed_run(folder, over.attempt)
+    row = replace(_first_row(spec, folder.key), mlflow_run_id=run_id)
+    if is_closed:
+        return TrainReport(over, concluded(row, over), was_over=True)
+    watch = _open_watch(spec, folder, home, over.attempt)
+    _wait_for(close_watch(watch, over, folder, draw))
+    return TrainReport(over, watch.row, was_over=True)
+
+
+def _open_watch(spec: RunSpec, folder: RunFolder, home: Home, attempt: int) -> Watch:
+    tracker = open_run(home, spec, folder.key)
+    row = replace(_first_row(spec, folder.key), attempt=attempt, mlflow_run_id=tracker.run_id)
+    watch = Watch(spec, rule_for(spec, "reward"), tracker, row)
+    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    return watch
+
+
+def _wait_for(upload: Upload | None) -> None:
+    trouble = upload.wait() if upload is not None else None
+    if trouble:
+        _log.warning("not all files are in MLflow: %s", trouble)
 
 
 def _train(
@@ -89,19 +126,14 @@ def _train(
     allow_import_paths: bool,
 ) -> TrainReport:
     attempt = prepare(folder, spec, allow_import_paths=allow_import_paths)
-    tracker = open_run(home, spec, folder.key)
-    row = replace(_first_row(spec, folder.key), attempt=attempt, mlflow_run_id=tracker.run_id)
-    watch = Watch(spec, rule_for(spec, "reward"), tracker, row)
-    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    watch = _open_watch(spec, folder, home, attempt)
     fleet = Fleet(launcher)
     fleet.start(folder, no_progress_seconds=spec.stopping.no_progress_seconds)
     result = _follow(fleet, watch, show)
-    upload = close_watch(watch, result, folder, draw)
-    if upload is not None:
-        upload.wait()
+    _wait_for(close_watch(watch, result, folder, draw))
     show(_board(watch))
     fleet.raise_interrupt()
-    return TrainReport(result, replace(watch.row, mlflow_run_id=tracker.run_id))
+    return TrainReport(result, replace(watch.row, mlflow_run_id=watch.tracker.run_id))
 
 
 def _follow(fleet: Fleet, watch: Watch, show: Show) -> RunResult:

@@ -1,6 +1,7 @@
 """The Optuna side of a sweep: which study it is, its trials' owners, endings told, retries queued."""
 
-import os
+import re
+import secrets
 import socket
 import warnings
 from collections.abc import Iterator
@@ -8,16 +9,19 @@ from contextlib import contextmanager
 from typing import Any
 
 import optuna
-import psutil
 from optuna.trial import FrozenTrial, TrialState
+from sqlalchemy.exc import SQLAlchemyError
 
+from grpo_ops.ending import Ending
+from grpo_ops.errors import SweepError
 from grpo_ops.home import Home
+from grpo_ops.processes import identity, is_alive
 from grpo_ops.specs import SweepSpec
-from grpo_ops.supervise import Ending, is_alive
+from grpo_ops.sweep.attributes import ATTEMPT, CLOSED, CONTINUES, ENDING, OWNER, POINT, RUN_KEY, SPEC
 
 HEARTBEAT_SECONDS = 30
 _GRACE_SECONDS = 180
-_STATES = {
+STATES = {
     Ending.FINISHED: TrialState.COMPLETE,
     Ending.PLATEAU: TrialState.COMPLETE,
     Ending.HOPELESS: TrialState.PRUNED,
@@ -25,7 +29,8 @@ _STATES = {
     Ending.CANCELLED: TrialState.FAIL,
     Ending.FAILED: TrialState.FAIL,
 }
-#: What may differ between two starts of one study.
+OVER = (TrialState.COMPLETE, TrialState.PRUNED)
+#: What may differ between two starts of one study; where it is stored is nobody's business (passwords).
 _FREE = {"trials", "parallel", "retries", "storage"}
 
 
@@ -35,37 +40,42 @@ def open_storage(spec: SweepSpec, home: Home) -> optuna.storages.RDBStorage:
     home.root.mkdir(parents=True, exist_ok=True)
     arguments = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {"pool_pre_ping": True}
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    with experimental_by_intent():
-        return optuna.storages.RDBStorage(
-            url, engine_kwargs=arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=_GRACE_SECONDS
-        )
+    try:
+        with experimental_by_intent():
+            return optuna.storages.RDBStorage(
+                url, engine_kwargs=arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=_GRACE_SECONDS
+            )
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        raise SweepError(f"the storage {_masked(url)} cannot be opened: {str(error).splitlines()[0][:200]}") from error
 
 
 def study_name(spec: SweepSpec, storage: optuna.storages.RDBStorage) -> str:
-    """The study to work on: an unfinished one of this spec is continued, else a new name (`demo`, `demo-2`, ...)."""
-    for number in range(1, 10_000):
-        name = spec.name if number == 1 else f"{spec.name}-{number}"
-        try:
+    """The study to work on: an unfinished one of this spec is continued, else a new name such as `demo-3f9a`.
+
+    The name is the study's identity in Optuna, MLflow and the run_keys: the random end keeps people with the same spec
+    and one MLflow server apart.
+    """
+    pattern = re.compile(re.escape(spec.name) + r"-[0-9a-f]{4}")
+    for name in reversed(optuna.get_all_study_names(storage)):
+        if pattern.fullmatch(name):
             study = optuna.load_study(study_name=name, storage=storage)
-        except KeyError:
-            return name
-        if study.user_attrs.get("grpo_ops.spec") == _fixed_part(spec) and count_told(study) < spec.trials:
-            return name
-    raise AssertionError("ten thousand studies of one name")
+            if study.user_attrs.get(SPEC) == fixed_part(spec) and not _is_done(study, spec):
+                return name
+    return f"{spec.name}-{secrets.token_hex(2)}"
 
 
 def open_study(spec: SweepSpec, name: str, storage: optuna.storages.RDBStorage) -> optuna.Study:
     """Create the study or load it. A continued one draws new points, not the first ones again."""
-    study = optuna.create_study(study_name=name, storage=storage, direction=spec.direction, load_if_exists=True)
-    drawn = len(study.get_trials(deepcopy=False))
-    study.sampler = _sampler(spec, drawn)
-    study.pruner = _pruner(spec)
-    if not drawn:
+    study = optuna.create_study(study_name=name, storage=storage, direction="maximize", load_if_exists=True)
+    study.sampler = _sampler(spec, len(study.get_trials(deepcopy=False)))
+    # For `law` the sweep judges itself, with outcomes that a study cannot hold; the study's own pruner stays out.
+    study.pruner = optuna.pruners.MedianPruner() if spec.pruner.name == "median" else optuna.pruners.NopPruner()
+    if SPEC not in study.user_attrs:
         with experimental_by_intent():
             study.set_metric_names([spec.objective])
-        study.set_user_attr("grpo_ops.spec", _fixed_part(spec))
-        for point in spec.enqueue:
-            study.enqueue_trial(point)
+        study.set_user_attr(SPEC, fixed_part(spec))
+    study.set_user_attr(CLOSED, False)
+    _enqueue(study, spec)
     return study
 
 
@@ -75,37 +85,31 @@ def ask(study: optuna.Study, storage: optuna.storages.RDBStorage) -> optuna.Tria
         optuna.storages.fail_stale_trials(study)
         trial = study.ask()
     storage.record_heartbeat(trial._trial_id)
-    if "run_key" not in trial.user_attrs:
-        trial.set_user_attr("run_key", f"{study.study_name}-{trial.number:03d}")
-        trial.set_user_attr("attempt", 0)
-    trial.set_user_attr("grpo_ops.owner", _this_process())
+    trial.set_user_attr(OWNER, {"host": socket.gethostname(), **identity()})
+    if RUN_KEY not in trial.user_attrs:
+        trial.set_user_attr(ATTEMPT, 0)
+        trial.set_user_attr(RUN_KEY, f"{study.study_name}-{trial.number:03d}")
     return trial
 
 
-def tell(study: optuna.Study, trial: optuna.Trial, ending: Ending, reason: str, value: float | None) -> None:
-    """Store the ending with its reason, then end the trial with the status that follows from it."""
-    state = _STATES[ending]
-    if state is TrialState.COMPLETE and value is None:
-        state, reason = TrialState.FAIL, f"{reason}; but it has no value to tell"
-        ending = Ending.FAILED
-    trial.set_user_attr("grpo_ops.ending", ending.value)
-    trial.set_user_attr("grpo_ops.reason", reason[:500])
-    study.tell(trial, value if state is TrialState.COMPLETE else None, state=state, skip_if_finished=True)
+def queue_retry(study: optuna.Study, run_key: str) -> None:
+    """Queue the next attempt of a run: the same settings and run_key; `continues` names the attempt before.
 
-
-def queue_retry(study: optuna.Study, trial: optuna.Trial | FrozenTrial) -> None:
-    """Queue the next attempt of a trial: same parameters, same run_key, `continues` names the one before."""
-    attempt = int(trial.user_attrs.get("attempt", 0)) + 1
-    attributes = {"run_key": trial.user_attrs["run_key"], "attempt": attempt, "continues": trial.number}
-    study.enqueue_trial(trial.params, user_attrs=attributes)
+    The settings are those of the first attempt that drew any: a later one may have been killed before it did.
+    """
+    attempts = [trial for trial in study.get_trials(deepcopy=False) if trial.user_attrs.get(RUN_KEY) == run_key]
+    drawn = next((trial.params for trial in attempts if trial.params), attempts[0].user_attrs.get(POINT, {}))
+    last = attempts[-1]
+    attributes = {RUN_KEY: run_key, ATTEMPT: int(last.user_attrs.get(ATTEMPT, 0)) + 1, CONTINUES: last.number}
+    study.enqueue_trial(drawn, user_attrs=attributes)
 
 
 def last_attempts(study: optuna.Study) -> dict[str, FrozenTrial]:
     """run_key to its newest trial, in the order of the run_keys' first trials."""
     newest: dict[str, FrozenTrial] = {}
     for trial in study.get_trials(deepcopy=False):
-        if "run_key" in trial.user_attrs:
-            newest[trial.user_attrs["run_key"]] = trial
+        if RUN_KEY in trial.user_attrs:
+            newest[trial.user_attrs[RUN_KEY]] = trial
     return newest
 
 
@@ -117,23 +121,19 @@ def first_number(study: optuna.Study, run_key: str) -> int:
 def count_failed(study: optuna.Study, run_key: str) -> int:
     """Attempts of a run that failed (cancelled ones do not count)."""
     failed = study.get_trials(deepcopy=False, states=(TrialState.FAIL,))
-    return sum(
-        1
-        for trial in failed
-        if trial.user_attrs.get("run_key") == run_key and trial.user_attrs.get("grpo_ops.ending") == Ending.FAILED.value
-    )
+    own = [trial.user_attrs for trial in failed if trial.user_attrs.get(RUN_KEY) == run_key]
+    return sum(1 for attributes in own if attributes.get(ENDING) == Ending.FAILED.value)
 
 
 def count_told(study: optuna.Study) -> int:
     """Runs whose last attempt is COMPLETE or PRUNED."""
-    over = (TrialState.COMPLETE, TrialState.PRUNED)
-    return sum(1 for trial in last_attempts(study).values() if trial.state in over)
+    return sum(1 for trial in last_attempts(study).values() if trial.state in OVER)
 
 
 def orphans(study: optuna.Study) -> Iterator[FrozenTrial]:
     """RUNNING trials whose process on this machine is gone (those of other machines go stale by their heartbeat)."""
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        owner = trial.user_attrs.get("grpo_ops.owner") or {"host": socket.gethostname()}
+        owner = trial.user_attrs.get(OWNER) or {"host": socket.gethostname()}
         if owner["host"] == socket.gethostname() and not is_alive(owner):
             yield trial
 
@@ -147,21 +147,29 @@ def experimental_by_intent() -> Iterator[None]:
         yield
 
 
+def fixed_part(spec: SweepSpec) -> dict[str, Any]:
+    """What makes a study the study it is."""
+    return spec.model_dump(mode="json", exclude=_FREE)
+
+
+def _masked(url: str) -> str:
+    """The URL without its password."""
+    return re.sub(r"(?<=:)[^:/@]+(?=@)", "***", url)
+
+
+def _is_done(study: optuna.Study, spec: SweepSpec) -> bool:
+    return bool(study.user_attrs.get(CLOSED)) and count_told(study) >= spec.trials
+
+
+def _enqueue(study: optuna.Study, spec: SweepSpec) -> None:
+    """Queue the settings to try first; a process killed on the way leaves the rest to the next one."""
+    queued = [trial.user_attrs[POINT] for trial in study.get_trials(deepcopy=False) if POINT in trial.user_attrs]
+    for point in spec.enqueue[len(queued) :]:
+        study.enqueue_trial(point, user_attrs={POINT: point})
+
+
 def _sampler(spec: SweepSpec, drawn: int) -> optuna.samplers.BaseSampler:
     seed = spec.seed + 7919 * drawn
     if spec.sampler == "random":
         return optuna.samplers.RandomSampler(seed=seed)
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, spec.trials // 2)))
-
-
-def _pruner(spec: SweepSpec) -> optuna.pruners.BasePruner:
-    """For `law` the sweep judges itself, with outcomes that a study cannot hold; the study's own pruner stays out."""
-    return optuna.pruners.MedianPruner() if spec.pruner.name == "median" else optuna.pruners.NopPruner()
-
-
-def _fixed_part(spec: SweepSpec) -> dict[str, Any]:
-    return spec.model_dump(mode="json", exclude=_FREE)
-
-
-def _this_process() -> dict[str, Any]:
-    return {"host": socket.gethostname(), "pid": os.getpid(), "started": psutil.Process().create_time()}

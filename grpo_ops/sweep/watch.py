@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grpo_ops.curve import Evaluation, Observation, RewardCurve
+from grpo_ops.ending import Ending
 from grpo_ops.journal import Entry, entry_evaluation
 from grpo_ops.law import Forecast, forecast
 from grpo_ops.pruning import PruneDecision, PruneRule, TrialView, decide
 from grpo_ops.pruning.types import TrialState
 from grpo_ops.specs import RunSpec, SweepSpec
-from grpo_ops.supervise import Ending, RunResult
+from grpo_ops.supervise import RunResult
 from grpo_ops.sweep.board import Row, concluded, final_reward
 from grpo_ops.tracking import Tracker
 
@@ -20,12 +21,11 @@ Others = Callable[[], Sequence[TrialView]]
 _LAW_POINTS = 50
 
 
-def rule_for(spec: RunSpec, metric: str, direction: str = "maximize", caution: float = 0.6) -> PruneRule:
+def rule_for(spec: RunSpec, metric: str, caution: float = 0.6) -> PruneRule:
     """The rule by which a run of `spec` is judged, alone or in a study."""
     return PruneRule(
         caution=caution,
         metric="eval_reward" if metric == "eval_reward" else "reward",
-        direction="minimize" if direction == "minimize" else "maximize",
         plateau=spec.stopping.plateau,
         min_gain=spec.stopping.min_gain,
         collapse=spec.stopping.diverged,
@@ -34,7 +34,7 @@ def rule_for(spec: RunSpec, metric: str, direction: str = "maximize", caution: f
 
 @dataclass(eq=False)
 class Watch:
-    """A run from its first line to its result."""
+    """A run from its first line to its result. prunes: whether it is compared with other runs at all."""
 
     spec: RunSpec
     rule: PruneRule
@@ -49,12 +49,17 @@ class Watch:
     def take(self, entries: Sequence[Entry], others: Others = tuple) -> PruneDecision | None:
         """Take new journal lines; the decision that stops the run, or None. Each new point is judged in turn."""
         self.tracker.log(entries)
-        stop = None
         for entry in entries:
-            if self._add(entry) and stop is None:
-                decision = self._judge(entry, others())
-                stop = decision if decision.stop and self.prunes else None
-        return stop
+            if self._add(entry) and not self.is_stopped:
+                self._judge(entry, others() if self.prunes else ())
+                if self.is_stopped:
+                    return self.decision
+        return None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the judge has stopped it; what comes after that is not judged."""
+        return self.decision is not None and self.decision.stop
 
     def recall(self, entries: Sequence[Entry]) -> None:
         """Take the lines of earlier attempts, which the tracker has read itself: nothing is judged again."""
@@ -70,9 +75,8 @@ class Watch:
 
     def conclude(self, result: RunResult) -> None:
         """Put the result into the row; where the judge stopped the run, its words are the reason."""
-        stop = self.decision if self.prunes and self.decision and self.decision.stop else None
-        judged = stop is not None and stop.reason.value == result.ending.value
-        self.row = concluded(self.row, result, stop.brief if stop and judged else None)
+        judged = self.is_stopped and self.decision is not None and self.decision.reason.value == result.ending.value
+        self.row = concluded(self.row, result, self.decision.brief if judged and self.decision else None)
 
     def _add(self, entry: Entry) -> bool:
         """Whether the entry is a new point of the judged curve. A step's first value counts."""
@@ -98,13 +102,12 @@ class Watch:
             return tuple(evaluation.mean for evaluation in self.evaluations.values())
         return tuple(row.reward for row in self.rows.values())
 
-    def _judge(self, entry: Entry, others: Sequence[TrialView]) -> PruneDecision:
+    def _judge(self, entry: Entry, others: Sequence[TrialView]) -> None:
         trial = self.view()
         self.decision = decide(trial, others, self.rule)
         every = max(1, self.spec.grpo.max_steps // _LAW_POINTS)
         if self.rule.metric == "eval_reward" or entry["step"] % every == 0 or self.decision.stop:
             self._note_forecast(entry, self.decision.forecast or self._own_forecast(trial, others))
-        return self.decision
 
     def _own_forecast(self, trial: TrialView, others: Sequence[TrialView]) -> Forecast:
         siblings = [other.judged(self.rule) for other in others if other.state == "finished"]
@@ -131,8 +134,14 @@ def law_metrics(found: Forecast) -> dict[str, float]:
 
 def view_of(result: RunResult, parameters: Mapping[str, Any]) -> TrialView:
     """A run that is over, as the judge of the others sees it."""
-    states: dict[bool, TrialState] = {True: "finished", False: "pruned" if result.ending.is_pruned else "failed"}
-    return TrialView(result.key, result.curve, result.evaluations, states[result.ending.is_success], parameters)
+    return TrialView(result.key, result.curve, result.evaluations, state_of(result.ending), parameters)
+
+
+def state_of(ending: Ending) -> TrialState:
+    """An ending in the judge's terms: a plateau stop is as good as a finished run."""
+    if ending.is_success:
+        return "finished"
+    return "pruned" if ending.is_pruned else "failed"
 
 
 def objective_value(spec: SweepSpec, result: RunResult) -> float | None:
@@ -140,11 +149,10 @@ def objective_value(spec: SweepSpec, result: RunResult) -> float | None:
     if spec.objective == "reward":
         return final_reward(result.curve)
     scores = [evaluation.mean for evaluation in result.evaluations if math.isfinite(evaluation.mean)]
-    best = max if spec.direction == "maximize" else min
-    return best(scores, default=None)
+    return max(scores, default=None)
 
 
 def is_retriable(result: RunResult) -> bool:
-    """Whether another attempt may end otherwise: not where a reward, a spec or a checkpoint is at fault."""
-    hopeless = ("RewardError", "TaskError", "SpecError", "TrainingError", "JournalError")
-    return result.ending in (Ending.FAILED, Ending.CANCELLED) and not result.reason.startswith(hopeless)
+    """Whether another attempt may end otherwise: not where a reward, a task, a spec or a checkpoint is at fault."""
+    at_fault = ("RewardError", "TaskError", "SpecError", "TrainingError", "JournalError")
+    return not result.reason.startswith(at_fault)

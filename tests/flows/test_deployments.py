@@ -67,19 +67,21 @@ def post(prefect, path, **body):
 
 def test_a_sweep_is_in_optuna_mlflow_and_prefect(prefect, sweep):
     home = prefect.home
-    study = optuna.load_study(study_name="flow", storage=f"sqlite:///{home}/optuna.db")
+    storage = f"sqlite:///{home}/optuna.db"
+    (name,) = optuna.get_all_study_names(storage)
+    study = optuna.load_study(study_name=name, storage=storage)
     assert [trial.state for trial in study.trials if trial.state is TrialState.RUNNING] == []
     told = [trial for trial in study.trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
     assert len(told) == 3
 
     client = MlflowClient(f"sqlite:///{home}/mlflow.db")
     experiment = client.get_experiment_by_name("grpo-ops")
-    runs = client.search_runs([experiment.experiment_id], "tags.`grpo_ops.study` = 'flow'")
+    runs = client.search_runs([experiment.experiment_id], f"tags.`grpo_ops.study` = '{name}'")
     keys = {run.data.tags.get("grpo_ops.run_key") for run in runs}
     assert keys == {None, *(trial.user_attrs["run_key"] for trial in told)}
     assert {run.info.status for run in runs} <= {"FINISHED", "KILLED"}
 
-    (flow_run,) = [run for run in post(prefect, "flow_runs/filter") if "run_key:flow" in run["tags"]]
+    (flow_run,) = [run for run in post(prefect, "flow_runs/filter") if f"run_key:{name}" in run["tags"]]
     assert (flow_run["state_type"], flow_run["parameters"]["spec"]["name"]) == ("COMPLETED", "flow")
     artifacts = post(prefect, "artifacts/filter")
     (leaderboard,) = [artifact for artifact in artifacts if artifact["key"] == "grpo-leaderboard"]
@@ -89,12 +91,13 @@ def test_a_sweep_is_in_optuna_mlflow_and_prefect(prefect, sweep):
 
 
 def test_its_best_checkpoint_is_promoted_and_a_run_of_it_forecast(prefect, sweep):
-    watch(prefect, "grpo-promote/local", {"spec": {"model": "flow-model", "study": "flow"}})
+    watch(prefect, "grpo-promote/local", {"spec": {"model": "flow-model", "study": "flow-*"}})
     client = MlflowClient(f"sqlite:///{prefect.home}/mlflow.db")
     states = {run["state_name"] for run in post(prefect, "flow_runs/filter")}
     champions = client.search_model_versions("name = 'flow-model'")
     assert len(champions) == (0 if "Refused" in states else 1)
-    watch(prefect, "grpo-forecast/local", {"run": "flow-000"})
+    (run, *_) = (prefect.home / "runs").iterdir()
+    watch(prefect, "grpo-forecast/local", {"run": run.name})
     keys = {artifact["key"] for artifact in post(prefect, "artifacts/filter")}
     assert {"grpo-forecast", "grpo-leaderboard", "grpo-promotion-gates"} <= keys
 

@@ -88,7 +88,12 @@ def test_what_is_mended_is_said(tmp_path, rows, steps, rewards, notes):
         ("a.json", "[]", "has no log_history"),
         ("a.json", '{"log_history": [{"step": 1, "loss": 2}]}', "logs no reward: was this run trained by GRPO"),
         ("a.jsonl", "", "holds no step with a reward"),
-        ("a.jsonl", '{"kind": "step"}\n', "is not a journal of grpo-ops"),
+        ("a.jsonl", '{"kind": "step"}\n', "is not a journal of grpo-ops .a line lacks 'metrics'"),
+        (
+            "a.jsonl",
+            '{"kind": "step", "step": 1, "metrics": {"reward": "x"}}\n',
+            "is not a journal of grpo-ops .a line holds a wrong value: must be real number, not str",
+        ),
         ("a.parquet", "no parquet", "is not a Parquet file"),
         ("a.png", "x", "is not a curve: give a CSV"),
     ],

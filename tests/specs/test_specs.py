@@ -1,6 +1,7 @@
 """Specs: every shipped file loads, every fault is named, GRPO and LoRA settings are TRL's and PEFT's own."""
 
 import dataclasses
+import re
 import types
 import typing
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from grpo_ops.errors import SpecError
 from grpo_ops.specs import (
     OWNED,
-    Distribution,
     GRPOSettings,
     LoraSettings,
     PromotionSpec,
@@ -56,6 +56,16 @@ def test_shipped_kinds_are_guessed():
         (["model.id=org/name"], ["'starter' prompts suit starter models only, not 'org/name'"]),
         (['rewards=[{name="a:f"},{name="b:f"}]'], ["2 rewards would be logged as 'f'", "log_name"]),
         (["name=Bad Name"], ["name: string should match pattern"]),
+        (["grpo.learning_rate=inf"], ["grpo.learning_rate: input should be a finite number, but got inf"]),
+        (["evaluation.temperature=nan"], ["evaluation.temperature: input should be a finite number"]),
+        (["grpo.loss_type=ppo"], ["grpo.loss_type: 'ppo' is not known here; known: grpo, bnpo, dr_grpo"]),
+        (["grpo.scale_rewards=grup"], ["grpo.scale_rewards: 'grup' is not known here; known: group, batch, none"]),
+        (["grpo.importance_sampling_level=x"], ["known: token, sequence"]),
+        (["grpo.multi_objective_aggregation=x"], ["known: sum_then_normalize, normalize_then_sum"]),
+        (["grpo.lr_scheduler_type=cosin"], ["grpo.lr_scheduler_type: 'cosin' is not known here", "cosine"]),
+        (["grpo.optim=adamw_torchh"], ["grpo.optim: 'adamw_torchh' is not known here; did you mean 'adamw_torch'?"]),
+        (["lora.target_modules=[]"], ["lora.target_modules: () names no layer"]),
+        (["lora.target_modules=''"], ["lora.target_modules: '' names no layer"]),
         (["grpo.learning_rat=1", "lora.q=3", "seed=x"], ["3 faults", "learning_rat", "lora.q", "seed"]),
     ],
 )
@@ -75,6 +85,10 @@ def test_faults_are_named(settings, sentences):
         (['space={"seed"={low=0,high=1,log=true}}'], "log = true needs low > 0"),
         (['space={"seed"={low=1}}'], "give low and high, or choices"),
         (['enqueue=[{"lora.x"=1}]'], "enqueue.0.lora.x: is not in the space"),
+        (['enqueue=[{"lora.r"=5}]'], "enqueue.0.lora.r: 5 is outside the space, which is one of 4, 8, 16"),
+        (['enqueue=[{"lora.r"=4},{"grpo.learning_rate"=9}]'], "enqueue.1.grpo.learning_rate: 9 is outside the space"),
+        (["direction=minimize"], "direction: unknown key"),
+        (['space."grpo.learning_rate".high=inf'], "space.grpo.learning_rate.high: input should be a finite number"),
         (["run.grpo.epsilom=1"], "run.grpo.epsilom: unknown key; did you mean 'epsilon'?"),
     ],
 )
@@ -91,10 +105,49 @@ def test_unreadable_files_are_one_sentence(tmp_path):
             load_spec(RunSpec, path)
 
 
+def test_a_run_that_names_itself_is_refused(tmp_path):
+    (tmp_path / "a.toml").write_text('run = "b.toml"')
+    (tmp_path / "b.toml").write_text('run = "a.toml"')
+    (tmp_path / "self.toml").write_text('run = "self.toml"')
+    for name in ("a.toml", "self.toml"):
+        with pytest.raises(SpecError, match="names itself by its own run"):
+            read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "command"),
+    [
+        (RunSpec, SWEEP, "sweep"),
+        (SweepSpec, RUN, "train"),
+        (PromotionSpec, RUN, "train"),
+        (PromotionSpec, SWEEP, "sweep"),
+    ],
+)
+def test_another_kind_of_spec_is_called_what_it_is(kind, path, command):
+    with pytest.raises(SpecError, match=f"use `grpo-ops {command}`") as caught:
+        load_spec(kind, path)
+    assert len(caught.value.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ({"model": "m", "studdy": "s"}, PromotionSpec),
+        ({"modle": "m", "study": "s"}, PromotionSpec),
+        ({"name": "a", "modle": {}, "task": {}, "grpo": {}}, RunSpec),
+        ({"name": "a", "trails": 3, "spce": {}, "run": {}}, SweepSpec),
+    ],
+)
+def test_a_misspelt_key_does_not_change_the_kind(table, kind):
+    assert guess_kind(table) is kind
+
+
 def test_settings_are_toml_values_or_text():
-    table = with_settings({"a": {"b": 1}, "l": [{"w": 1}]}, ("a.b=1e-5", "a.c=true", "d=plain text", "l.0.w=2"))
-    assert table == {"a": {"b": 1e-5, "c": True}, "d": "plain text", "l": [{"w": 2}]}
-    for wrong in ("no_equals", "l.5.w=1", "a.b.c=1"):
+    settings = ("a.b=1e-5", "a.c=true", "d=plain text", "l.0.w=2", 's."x.y".low=1', "s.'x.y'.high=2")
+    table = with_settings({"a": {"b": 1}, "l": [{"w": 1}]}, settings)
+    expected = {"a": {"b": 1e-5, "c": True}, "d": "plain text", "l": [{"w": 2}], "s": {"x.y": {"low": 1, "high": 2}}}
+    assert table == expected
+    for wrong in ("no_equals", "l.5.w=1", "a.b.c=1", "a..b=1", '"x.y=1', 's."x".=1', '"a"\n[b]=1'):
         with pytest.raises(SpecError):
             with_settings({"a": {"b": 1}, "l": [{"w": 1}]}, (wrong,))
 
@@ -104,13 +157,6 @@ def test_trial_parameters_are_put_into_the_run():
     run = spec.with_parameters({"grpo.learning_rate": 5e-4, "lora.r": 4})
     assert (run.grpo.learning_rate, run.lora.r) == (5e-4, 4)
     assert run.task == spec.run.task
-
-
-def test_corners_are_the_extremes():
-    assert Distribution(low=1, high=8).corners == (1, 8)
-    assert Distribution(low=1, high=8).is_integer
-    assert not Distribution(low=1, high=8, log=True).is_integer
-    assert Distribution(choices=(1, "a")).corners == (1, "a")
 
 
 def _plain(annotation):
@@ -134,12 +180,28 @@ def test_grpo_settings_are_trls_own():
             continue
         theirs = fields[name]
         declared = _plain(theirs.type)
-        if name == "optim" or name == "lr_scheduler_type":
+        if name in ("optim", "lr_scheduler_type"):  # an enum there: its members are compared below
             declared = {str}
         assert _plain(own.annotation) <= declared, name
         if name != "max_steps":
             default = theirs.default
             assert own.default == (default.value if hasattr(default, "value") else default), name
+
+
+def test_the_words_for_choices_are_known_to_transformers_and_trl():
+    training_args = pytest.importorskip("transformers.training_args")
+    trl = pytest.importorskip("trl")
+    assert _words("optim") == {name.value for name in training_args.OptimizerNames}
+    unusable = {"reduce_lr_on_plateau", "greedy"}
+    assert _words("lr_scheduler_type") == {name.value for name in training_args.SchedulerType} - unusable
+    source = (Path(trl.__file__).parent / "trainer/grpo_trainer.py").read_text()
+    for name in ("loss_type", "scale_rewards", "importance_sampling_level", "multi_objective_aggregation"):
+        compared = set(re.findall(r'"(\w+)"', "".join(re.findall(rf"\.{name} (?:==|!=|in|not in) (.*)", source))))
+        assert _words(name) <= compared, name
+
+
+def _words(name):
+    return set(typing.get_args(GRPOSettings.model_fields[name].annotation))
 
 
 def test_lora_settings_are_pefts_own():

@@ -1,5 +1,6 @@
 """Supervision of real child processes: how they end, that they end, that nothing is left."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grpo_ops.ending import Ending
 from grpo_ops.errors import SupervisionError
 from grpo_ops.home import Home
+from grpo_ops.processes import is_running
 from grpo_ops.specs import RunSpec, load_spec
-from grpo_ops.supervise import Ended, Ending, Fleet, Lines, ProcessLauncher, conclude, follow, prepare, run_folder
+from grpo_ops.supervise import Ended, Fleet, Lines, ProcessLauncher, conclude, follow, prepare, run_folder
 from grpo_ops.supervise.prepare import Lock
 
 TESTS = Path(__file__).parents[1]
@@ -129,3 +132,31 @@ def test_a_grandchild_does_not_outlive_its_trainer(tmp_path):
     trainer.end()
     assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
     assert conclude(folder, trainer.returncode()).reason.startswith("killed by SIGTERM")
+
+
+def test_grandchildren_of_a_killed_trainer_are_killed_too(tmp_path):
+    code = "import subprocess, time; subprocess.Popen(['sleep', '600']); print('up', flush=True); time.sleep(600)"
+    folder = run_folder(Home(tmp_path), "tree")
+    prepare(folder, SPEC)
+    fleet = Fleet(ProcessLauncher(command=(sys.executable, "-c", code)))
+    run, grandchildren = fleet.start(folder), []
+    for _ in follow(fleet):
+        if not grandchildren:
+            grandchildren = psutil.Process(run.trainer.process.pid).children(recursive=True)
+        elif run.trainer.process.returncode is None and run.trainer._family:
+            run.trainer.process.kill()
+    assert grandchildren
+    assert not [process for process in grandchildren if is_running(process)]
+
+
+def test_a_trainer_that_others_wrote_is_waited_for_before_the_next_attempt(tmp_path):
+    folder = run_folder(Home(tmp_path), "other")
+    prepare(folder, SPEC)
+    trainer = SCRIPTED.start(folder)
+    while not folder.journal.exists():
+        time.sleep(0.01)
+    document = folder.read_json(folder.spec)
+    document["supervisor"] = {"pid": 2**22 + 1, "started": 0.0}  # as if its supervisor had been killed
+    folder.spec.write_text(json.dumps(document))
+    prepare(folder, SPEC)
+    assert trainer.process.wait(1) is not None

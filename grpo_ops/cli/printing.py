@@ -1,0 +1,93 @@
+"""What the commands say at their end: text for people, and the same as JSON. Imports no room, only its types."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from grpo_ops.registry import Promotion
+    from grpo_ops.sweep import Board, TrainReport
+
+
+def say(console: Console, *lines: RenderableType) -> None:
+    """Print lines as they are: `[` is no markup, and a line that goes into a file or a pipe is not wrapped."""
+    for line in lines:
+        shown = Text(line) if isinstance(line, str) else line
+        console.print(shown, soft_wrap=not console.is_terminal, highlight=False)
+
+
+def print_sweep(console: Console, board: "Board") -> None:
+    """The leaderboard and the compute saved."""
+    from grpo_ops.cli.board import leaderboard_lines, summary_lines
+
+    say(console, *leaderboard_lines(board, wrap=console.is_terminal), *summary_lines(board))
+
+
+def print_run(console: Console, report: "TrainReport") -> None:
+    """How a run on its own ended."""
+    row, result = report.row, report.result
+    said = "had already ended; its spec is unchanged, so nothing was run" if report.was_over else "ended"
+    say(
+        console,
+        f"run {result.key} {said}: {row.state}: {row.reason}",
+        f"steps {row.step} of {row.max_steps}, {result.seconds:.0f} s, MLflow run {row.mlflow_run_id or '-'}",
+    )
+    if row.evaluation is not None:
+        say(console, f"best held-out evaluation {row.evaluation:.3f} (checkpoint {result.best and result.best.path})")
+
+
+def print_promotion(console: Console, promotion: "Promotion", dry_run: bool) -> None:
+    """The gates, the verdict, and the law that goes with the version."""
+    for gate in promotion.gates:
+        say(console, f"  {'passed ' if gate.passed else 'REFUSED'}  {gate.name}: {gate.sentence}")
+    say(console, promotion.sentence + (" (dry run: nothing was registered)" if dry_run else ""))
+    if promotion.candidate is not None and promotion.candidate.law.get("params"):
+        say(console, _law_line(promotion.candidate.law))
+
+
+def print_further(console: Console, lines: Iterable[str]) -> None:
+    """Where to look further."""
+    say(console, "", "Look further:", *(f"  {line}" for line in lines))
+
+
+def sweep_document(board: "Board") -> dict[str, Any]:
+    """A finished sweep as JSON."""
+    from grpo_ops.sweep import leaderboard
+
+    return {
+        "study": board.study,
+        "trials": board.told,
+        "asked": board.asked,
+        "steps_used": board.steps_used,
+        "steps_allowed": board.steps_allowed,
+        "saved": board.saved,
+        "leaderboard": leaderboard(board),
+    }
+
+
+def run_document(report: "TrainReport") -> dict[str, Any]:
+    """A run that is over as JSON."""
+    result, row = report.result, report.row
+    return {
+        "run_key": result.key,
+        "ending": result.ending.value,
+        "reason": row.reason,
+        "was_over": report.was_over,
+        "steps": result.step,
+        "max_steps": result.max_steps,
+        "seconds": result.seconds,
+        "reward": row.reward,
+        "eval_reward": row.evaluation,
+        "mlflow_run_id": row.mlflow_run_id,
+        "best_checkpoint": result.best and dataclasses.asdict(result.best),
+        "law": result.fit.as_dict(),
+    }
+
+
+def _law_line(law: Mapping[str, Any]) -> str:
+    numbers = ", ".join(f"{name} {value:.3g}" for name, value in law["params"].items() if value is not None)
+    quality = f"R² {law['r2']:.2f}, against the smoothed curve {law['r2_smoothed']:.2f}"
+    return f"its law: {law['law']} in progress, {numbers}; {quality}"

@@ -1,0 +1,53 @@
+"""check_sweep(): pre-flight for a study: its storage, and the runs of its space that differ in what pre-flight sees."""
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from grpo_ops.errors import SpecError
+from grpo_ops.preflight.check import check
+from grpo_ops.preflight.storage import storage_faults
+from grpo_ops.specs import SweepSpec
+
+_LENGTH = "grpo.max_completion_length"
+_SEEN = ("model", "task", "rewards", "evaluation", "grpo.extra")
+_MOST_RUNS = 12
+
+
+def check_sweep(spec: SweepSpec, *, allow_import_paths: bool = False) -> list[str]:
+    """Every fault of the study's storage and of its runs, each one sentence; a fault of one point names the point.
+
+    Looked at are the values of model, task, rewards and evaluation in the space (their combinations where they are
+    few), each with the longest completion; all other settings make no difference to pre-flight.
+    """
+    faults = {fault: fault for fault in storage_faults(spec.storage)}
+    for number, point in enumerate(_points(spec)):
+        named = ", ".join(f"{path} = {value!r}" for path, value in point.items())
+        for fault in _run_faults(spec, point, allow_import_paths):
+            faults.setdefault(fault, f"{fault} (with {named})" if number else fault)
+    return list(faults.values())
+
+
+def _run_faults(spec: SweepSpec, point: dict[str, Any], allow_import_paths: bool) -> list[str]:
+    try:
+        return check(spec.with_parameters(point), allow_import_paths=allow_import_paths)
+    except SpecError as error:
+        return list(error.faults)
+
+
+def _points(spec: SweepSpec) -> Iterator[dict[str, Any]]:
+    """The first values of all axes that pre-flight sees, then the others."""
+    axes = {path: list(dict.fromkeys(spec.values(path))) for path in spec.space if _is_seen(path)}
+    longest = {_LENGTH: max(spec.values(_LENGTH))} if _LENGTH in spec.space else {}
+    if math.prod(len(values) for values in axes.values()) <= _MOST_RUNS:
+        yield from (dict(zip(axes, values, strict=True)) | longest for values in product(*axes.values()))
+        return
+    first = {path: values[0] for path, values in axes.items()} | longest
+    yield first
+    for path, values in axes.items():
+        yield from (first | {path: value} for value in values[1:_MOST_RUNS])
+
+
+def _is_seen(path: str) -> bool:
+    return any(path == seen or path.startswith(f"{seen}.") for seen in _SEEN)

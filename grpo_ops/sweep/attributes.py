@@ -1,0 +1,20 @@
+"""Names of the user attributes that a sweep keeps on its study and trials."""
+
+# On the study.
+SPEC = "grpo_ops.spec"
+CLOSED = "grpo_ops.closed"
+
+# On a trial: which run it is an attempt of.
+RUN_KEY = "run_key"
+ATTEMPT = "attempt"
+CONTINUES = "continues"
+OWNER = "grpo_ops.owner"
+POINT = "grpo_ops.point"
+
+# On a trial: what came of it.
+ENDING = "grpo_ops.ending"
+REASON = "grpo_ops.reason"
+STEPS = "grpo_ops.steps"  # done, planned
+SCORES = "grpo_ops.scores"  # reward at the end, best evaluation
+FORECAST = "grpo_ops.forecast"  # mean, low, high
+MLFLOW_RUN = "mlflow_run_id"

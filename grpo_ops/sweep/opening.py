@@ -1,0 +1,48 @@
+"""What a sweep is given, and how one of its runs comes under its eyes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import optuna
+
+from grpo_ops.home import Home
+from grpo_ops.journal import RunFolder, read_journal
+from grpo_ops.specs import RunSpec, SweepSpec
+from grpo_ops.sweep import study as studies
+from grpo_ops.sweep.board import Row, Show
+from grpo_ops.sweep.close import Draw
+from grpo_ops.sweep.watch import Watch, rule_for
+from grpo_ops.tracking import open_run
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a sweep is given once and never changes."""
+
+    spec: SweepSpec
+    home: Home
+    study: optuna.Study
+    storage: optuna.storages.RDBStorage
+    show: Show
+    draw: Draw | None
+    allow_import_paths: bool
+
+
+def open_watch(
+    setting: Setting,
+    trial: optuna.Trial,
+    spec: RunSpec,
+    folder: RunFolder,
+    parameters: dict[str, Any],
+    attempt: int,
+) -> Watch:
+    """The watch over the run of `trial`, with its MLflow run, and with what earlier attempts wrote."""
+    sweep, name = setting.spec, setting.study.study_name
+    tags = {"grpo_ops.trial": str(trial.number)}
+    tracker = open_run(setting.home, spec, folder.key, study=name, name=folder.key, tags=tags)
+    number = studies.first_number(setting.study, folder.key)
+    row = Row(folder.key, number, parameters, spec.grpo.max_steps, attempt, mlflow_run_id=tracker.run_id)
+    rule = rule_for(spec, sweep.objective, sweep.pruner.caution)
+    watch = Watch(spec, rule, tracker, row, prunes=sweep.pruner.name == "law")
+    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    return watch
