@@ -30,7 +30,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args()
-    settings = (f"grpo.max_steps={arguments.steps}", f"evaluation.every={arguments.steps}", *arguments.set)
+    steps = arguments.steps
+    own = (f"grpo.max_steps={steps}", f"evaluation.every={steps}", "stopping.plateau=false")
+    settings = (*own, *arguments.set)
     pairs = [(bare(settings), supervised(settings)) for _ in range(arguments.repeats)]
     report(pairs, arguments.steps)
 

@@ -78,8 +78,7 @@ def _end(sentence: str, code: int) -> NoReturn:
 
 
 def _system_sentence(error: OSError) -> str:
-    place = f" {error.filename}" if error.filename else ""
-    return f"cannot use{place}: {error.strerror}" if error.strerror else _first_line(error)
+    return f"cannot use {error.filename or 'the disk'}: {error.strerror}" if error.strerror else _first_line(error)
 
 
 def _first_line(error: Exception) -> str:
