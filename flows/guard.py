@@ -6,7 +6,7 @@ from prefect import get_client
 from prefect.context import FlowRunContext
 
 from grpo_ops.errors import SpecError
-from grpo_ops.preflight import check, check_sweep, code_named_by
+from grpo_ops.preflight import check, check_sweep, code_named_by, warnings
 from grpo_ops.specs import RunSpec, SweepSpec
 
 #: Set where the spec is a file on this machine, read by whoever starts the flow here: it may name code.
@@ -24,6 +24,8 @@ def refuse_faults(spec: RunSpec | SweepSpec) -> None:
         faults += check_sweep(spec, allow_import_paths=is_local)
     else:
         faults += check(spec, allow_import_paths=is_local)
+    for warning in warnings(spec):
+        print(f"warning: {warning}")
     if faults:
         raise SpecError(spec.name, list(dict.fromkeys(faults)))
 

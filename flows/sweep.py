@@ -1,20 +1,18 @@
 """grpo-sweep: one study as a Prefect flow run. `python -m flows.sweep FILE` runs it here, without a server."""
 
 import argparse
-import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 from prefect.artifacts import create_table_artifact
-from rich.console import Console
 
 from flows.guard import FROM_LOCAL_FILE, refuse_faults, tag_this_flow_run
 from flows.promote import grpo_promote
-from grpo_ops.cli.board import live_board
-from grpo_ops.cli.commands import look_further, print_sweep, sweep_document
+from grpo_ops.cli.board import live_board, terminal
 from grpo_ops.cli.failures import one_sentence
+from grpo_ops.cli.further import look_further
+from grpo_ops.cli.printing import print_further, print_sweep, sweep_document
 from grpo_ops.home import Home
 from grpo_ops.report.run_picture import draw_run
 from grpo_ops.specs import PromotionSpec, SweepSpec, load_spec
@@ -26,7 +24,7 @@ from grpo_ops.sweep.board import Show
 def grpo_sweep(spec: SweepSpec) -> dict[str, Any]:
     """Run the study, or continue an unfinished one of the same spec; the leaderboard is a table artifact."""
     refuse_faults(spec)
-    console = Console(highlight=False)
+    console = terminal(as_json=False)
     with live_board(console) as show:
         board = run_sweep(spec, show=_tagging(show), draw=draw_run, allow_import_paths=FROM_LOCAL_FILE.get())
     create_table_artifact(table=_table(board), key="grpo-leaderboard", description=f"Study {board.study}")
@@ -60,17 +58,14 @@ def main() -> None:
     parser.add_argument("--promote", type=Path, help="promotion spec (TOML): promote the sweep's best checkpoint")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="put a value into the sweep")
     arguments = parser.parse_args()
-    # By default SIGTERM ends Python at once, and Prefect's temporary server would stay behind.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     FROM_LOCAL_FILE.set(True)
     spec = load_spec(SweepSpec, arguments.file, tuple(arguments.set))
     result = grpo_sweep(spec)
     if arguments.promote:
         grpo_promote(load_spec(PromotionSpec, arguments.promote, (f"study={result['study']}",)))
     home = Home.here()
-    print("\nLook further:")
-    for command in look_further(home, spec.storage or home.optuna_url):
-        print(f"  {command}")
+    lines = look_further(home, spec.storage or home.optuna_url, spec.run.experiment)
+    print_further(terminal(as_json=False), lines)
 
 
 if __name__ == "__main__":

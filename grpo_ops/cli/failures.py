@@ -78,7 +78,8 @@ def _end(sentence: str, code: int) -> NoReturn:
 
 
 def _system_sentence(error: OSError) -> str:
-    return f"cannot use {error.filename or 'the disk'}: {error.strerror}" if error.strerror else _first_line(error)
+    reason = error.strerror or _first_line(error)
+    return f"cannot use {error.filename}: {reason}" if error.filename else reason
 
 
 def _first_line(error: Exception) -> str:

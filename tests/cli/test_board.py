@@ -73,7 +73,7 @@ def test_the_leaderboard_on_a_terminal_is_indented_where_it_wraps():
 @pytest.mark.parametrize(
     ("board", "present", "absent"),
     [
-        (STUDY, ["demo: 2 of 2", "trial", "failed"], ["demo-001"]),
+        (STUDY, ["demo: 1 of 2", "trial", "failed"], ["demo-001"]),
         (SINGLE, ["demo-1a2b3c4d", "run"], ["trial"]),
         (Noting(STUDY, "stopping: [wait]"), ["stopping: [wait]", "demo: "], []),
     ],

@@ -31,7 +31,7 @@ def faults_of(*settings, allow_import_paths=True):
         ('{"task.name"={choices=["arith", "nonsense"]}}', ["'nonsense'"]),
         ('{"task.name"={choices=["arith"]}, "model.id"={choices=["starter:arith-s@0.3"]}}', []),
         ('{"rewards.0.name"={choices=["reasoning_gym", "nonsense"]}}', ["(with rewards.0.name = 'nonsense')"]),
-        ('{"evaluation.prompts"={choices=[64, 1000000]}}', ["(with evaluation.prompts = 1000000)"]),
+        ('{"evaluation.prompts"={choices=[64, 100000]}}', ["(with evaluation.prompts = 100000)"]),
         (
             '{"task.name"={choices=["nope"]}, "rewards.0.name"={choices=["nonsense"]}}',
             ["no starter task 'nope'", "rewards.0: "],
