@@ -14,6 +14,7 @@ from grpo_ops.cli.forecast import curve_of
 from grpo_ops.cli.further import look_further
 from grpo_ops.errors import CurveError, SweepError, TaskError
 from grpo_ops.home import Home, without_password
+from tests.processes import as_from_a_terminal
 
 ROOT = Path(__file__).parents[2]
 RUN, SWEEP, PROMOTION = (f"deployments/{kind}/demo.toml" for kind in ("runs", "sweeps", "promotions"))
@@ -172,7 +173,13 @@ def test_a_signal_leaves_the_cursor_as_it_was(tmp_path, number, code):
         "    with live_board(Console(force_terminal=True)) as show:\n"
         "        print('ready', file=sys.__stderr__, flush=True)\n        time.sleep(60)\ncommand()"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=as_from_a_terminal,
+    )
     assert process.stderr.readline() == b"ready\n"
     process.send_signal(number)
     shown = process.communicate(timeout=60)[0]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import as_from_a_terminal
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
@@ -43,7 +45,9 @@ def free_port() -> int:
 
 
 def _start(command, environment, log):
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+    # With SIGINT ignored, as in a background job, a worker that is told to end never does.
+    return subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=as_from_a_terminal, **quiet)
 
 
 def _stop(process, number=signal.SIGINT):
@@ -76,16 +80,7 @@ def prefect(tmp_path_factory, starter_cache):
             run = Prefect(environment, home)
             run("work-pool", "create", "grpo-local", "--type", "process")
             run("deploy", "--all", "--prefect-file", "deployments/prefect.yaml")
-            # Started from a background shell, SIGINT would be ignored, and such a worker never ends.
-            start_worker = [
-                "env",
-                "--default-signal=INT",
-                str(BIN / "prefect"),
-                "worker",
-                "start",
-                "--pool",
-                "grpo-local",
-            ]
+            start_worker = [str(BIN / "prefect"), "worker", "start", "--pool", "grpo-local"]
             worker = _start(start_worker, environment, log)
             try:
                 yield run

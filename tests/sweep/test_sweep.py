@@ -23,6 +23,7 @@ from grpo_ops.sweep import run_sweep, train
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.study import last_attempts
 from grpo_ops.sweep.telling import tell
+from tests.processes import as_from_a_terminal
 from tests.sweep.sweep_process import SCRIPTED, TESTS, spec_with
 
 NOBODY = ProcessLauncher(command=("false",))
@@ -90,7 +91,7 @@ def assert_whole(home, spec, name=None):
 
 
 def test_endings_agree_in_optuna_and_mlflow(home, monkeypatch):
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    monkeypatch.setenv("TRAINER_MOOD", "slow:0.06")
     spec = spec_with()
     boards = []
     board = run_sweep(spec, home, launcher=SCRIPTED, show=boards.append)
@@ -164,10 +165,10 @@ def test_b14_runs_that_fail_in_a_row_end_the_sweep_with_the_reason(home, monkeyp
 def test_b2_median_pruner_and_no_pruner(home, monkeypatch):
     board = run_sweep(spec_with("pruner.name=none", "trials=2"), home, launcher=SCRIPTED)
     assert board.saved == 0
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    monkeypatch.setenv("TRAINER_MOOD", "slow:0.1")
     good, bad = '{"grpo.learning_rate"=9e-4}', '{"grpo.learning_rate"=1e-6}'
     queue = f"enqueue=[{', '.join([good] * 5 + [bad])}]"
-    spec = spec_with("pruner.name=median", "trials=6", "parallel=1", "name=median", queue)
+    spec = spec_with("pruner.name=median", "trials=6", "parallel=1", "name=median", "run.grpo.max_steps=30", queue)
     board = run_sweep(spec, home, launcher=SCRIPTED)
     assert_whole(home, spec, board.study)
     assert any("MedianPruner" in row.reason for row in board.rows)
@@ -176,7 +177,7 @@ def test_b2_median_pruner_and_no_pruner(home, monkeypatch):
 def start_sweep(home, *settings, mood="slow:0.02"):
     environment = os.environ | {"TRAINER_MOOD": mood, "PYTHONPATH": str(TESTS.parent)}
     command = [sys.executable, str(TESTS / "sweep/sweep_process.py"), str(home.root), *settings]
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, start_new_session=True)
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=as_from_a_terminal)
 
 
 def wait_until(condition, seconds=60.0):
