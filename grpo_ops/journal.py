@@ -78,6 +78,10 @@ class RunFolder:
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 
+    def entries(self) -> "list[Entry]":
+        """All complete lines of the journal, [] where nothing has been written yet."""
+        return list(JournalReader(self.journal).poll())
+
     def request_stop(self, reason: str, message: str) -> None:
         """Ask the trainer to stop at its next step. The first reason wins; later ones change nothing."""
         if not self.stop.exists():

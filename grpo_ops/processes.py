@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from grpo_ops.journal import JournalReader, RunFolder
+from grpo_ops.journal import RunFolder
 
 
 def identity() -> dict[str, Any]:
@@ -38,7 +38,7 @@ def supervisor_of(folder: RunFolder) -> dict[str, Any]:
 
 def trainers_in(folder: RunFolder) -> list[psutil.Process]:
     """Live trainers of this folder: ours by their command line, anybody's by the pid in its journal."""
-    started = {entry.get("pid") for entry in JournalReader(folder.journal).poll() if entry["kind"] == "start"}
+    started = {entry.get("pid") for entry in folder.entries() if entry["kind"] == "start"}
     return [
         process
         for process, line in _command_lines()

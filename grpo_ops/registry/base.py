@@ -1,10 +1,10 @@
 """Which model an adapter belongs to, by name and by hash: an adapter without its base is worth nothing."""
 
-import hashlib
 import json
 from pathlib import Path
 
 from grpo_ops.registry.types import Base
+from grpo_ops.weights import weights_hash
 
 
 def base_of(adapter_config: str | None, named: str, revision: str | None) -> Base:
@@ -15,22 +15,6 @@ def base_of(adapter_config: str | None, named: str, revision: str | None) -> Bas
     if not _is_local(place):
         return Base(named, revision)
     return Base(named, revision, place, weights_hash(Path(place)))
-
-
-def weights_hash(folder: Path) -> str | None:
-    """What `sha256sum` prints for the one safetensors file of a model; for several, the hash of the lines it prints.
-
-    None where there is no such file.
-    """
-    lines = [f"{_sha256(path)}  {path.name}\n" for path in sorted(folder.glob("*.safetensors"))]
-    if len(lines) > 1:
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
-    return lines[0].split()[0] if lines else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_local(place: str) -> bool:

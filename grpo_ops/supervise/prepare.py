@@ -11,7 +11,7 @@ import psutil
 
 from grpo_ops.errors import SupervisionError
 from grpo_ops.home import Home
-from grpo_ops.journal import RunFolder, read_journal, write_atomically
+from grpo_ops.journal import RunFolder, write_atomically
 from grpo_ops.processes import identity, is_alive, is_running, supervisor_of, trainers_in
 from grpo_ops.specs import RunSpec
 
@@ -65,7 +65,7 @@ def adopt(folder: RunFolder) -> None:
 def last_attempt(folder: RunFolder) -> int:
     """Number of the newest attempt that this folder knows of, -1 if it is new."""
     document = folder.read_json(folder.spec) or {}
-    journalled = [entry["attempt"] for entry in read_journal(folder.journal)] if folder.journal.exists() else []
+    journalled = [entry["attempt"] for entry in folder.entries()]
     return int(max([document.get("attempt", -1), *journalled]))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grpo_ops.curve import Evaluation, RewardCurve
 from grpo_ops.ending import Ending, said_ending
-from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluations, read_journal
+from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluations
 from grpo_ops.law import LawFit, exponential, fit
 
 _LOG_TAIL_BYTES = 20_000
@@ -59,7 +59,7 @@ def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None =
     returncode: exit code, negative for a signal, None where nobody saw it end. failure: what the supervisor knows
     better (it killed a trainer that made no progress). log_from: where in `trainer.log` this attempt begins, in bytes.
     """
-    entries = read_journal(folder.journal) if folder.journal.exists() else []
+    entries = folder.entries()
     document = folder.read_json(folder.spec) or {}
     ending, reason = _ending(folder, returncode, failure, log_from)
     if ending is Ending.FAILED and _is_full(folder.path):

@@ -6,7 +6,7 @@ from typing import Any
 import optuna
 
 from grpo_ops.home import Home
-from grpo_ops.journal import RunFolder, read_journal
+from grpo_ops.journal import RunFolder
 from grpo_ops.specs import RunSpec, SweepSpec
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.board import Row, Show
@@ -44,5 +44,5 @@ def open_watch(
     row = Row(folder.key, number, parameters, spec.grpo.max_steps, attempt, mlflow_run_id=tracker.run_id)
     rule = rule_for(spec, sweep.objective, sweep.pruner.caution)
     watch = Watch(spec, rule, tracker, row, prunes=sweep.pruner.name == "law")
-    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    watch.recall(folder.entries())
     return watch

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from grpo_ops.home import Home
-from grpo_ops.journal import RunFolder, read_journal, write_atomically
+from grpo_ops.journal import RunFolder, write_atomically
 from grpo_ops.specs import RunSpec
 from grpo_ops.supervise import (
     Ended,
@@ -106,7 +106,7 @@ def _open_watch(spec: RunSpec, folder: RunFolder, home: Home, attempt: int) -> W
     tracker = open_run(home, spec, folder.key)
     row = replace(_first_row(spec, folder.key), attempt=attempt, mlflow_run_id=tracker.run_id)
     watch = Watch(spec, rule_for(spec, "reward"), tracker, row)
-    watch.recall(read_journal(folder.journal) if folder.journal.exists() else ())
+    watch.recall(folder.entries())
     return watch
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from grpo_ops.ending import Ending
 from grpo_ops.errors import SweepError
-from grpo_ops.home import Home
+from grpo_ops.home import Home, without_password
 from grpo_ops.processes import identity, is_alive
 from grpo_ops.specs import SweepSpec
 from grpo_ops.sweep.attributes import ATTEMPT, CLOSED, CONTINUES, ENDING, OWNER, POINT, RUN_KEY, SPEC
@@ -46,7 +46,9 @@ def open_storage(spec: SweepSpec, home: Home) -> optuna.storages.RDBStorage:
                 url, engine_kwargs=arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=_GRACE_SECONDS
             )
     except (SQLAlchemyError, ImportError, ValueError) as error:
-        raise SweepError(f"the storage {_masked(url)} cannot be opened: {str(error).splitlines()[0][:200]}") from error
+        raise SweepError(
+            f"the storage {without_password(url)} cannot be opened: {str(error).splitlines()[0][:200]}"
+        ) from error
 
 
 def study_name(spec: SweepSpec, storage: optuna.storages.RDBStorage) -> str:
@@ -150,11 +152,6 @@ def experimental_by_intent() -> Iterator[None]:
 def fixed_part(spec: SweepSpec) -> dict[str, Any]:
     """What makes a study the study it is."""
     return spec.model_dump(mode="json", exclude=_FREE)
-
-
-def _masked(url: str) -> str:
-    """The URL without its password."""
-    return re.sub(r"(?<=:)[^:/@]+(?=@)", "***", url)
 
 
 def _is_done(study: optuna.Study, spec: SweepSpec) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Self
 from mlflow import MlflowClient
 from mlflow.entities import Metric
 
-from grpo_ops.journal import Entry, JournalReader, RunFolder, write_atomically
+from grpo_ops.journal import Entry, RunFolder, write_atomically
 from grpo_ops.tracking.connection import speaking
 from grpo_ops.tracking.names import ENDING, NOTE, STOP_REASON, clean_name, cut, plain, status_of
 from grpo_ops.tracking.note import run_note
@@ -54,7 +54,7 @@ class Closing:
 
 def close_run(client: MlflowClient, run_id: str, plan: RunPlan, folder: RunFolder, closing: Closing) -> None:
     """Close the run as `closing` says; doing it again changes nothing. Raises Outage or TrackingError."""
-    summary = summarise(list(JournalReader(folder.journal).poll()), plan.max_steps)
+    summary = summarise(folder.entries(), plan.max_steps)
     metrics = _final_metrics(summary, closing)
     send_tags(client, run_id, _final_tags(plan, summary, closing, folder))
     with speaking(f"close run {run_id}"):

@@ -8,7 +8,7 @@ from mlflow.entities import Run
 
 from grpo_ops.errors import GrpoOpsError, TrackingError
 from grpo_ops.home import Home
-from grpo_ops.journal import Entry, JournalReader, RunFolder
+from grpo_ops.journal import Entry, RunFolder
 from grpo_ops.specs import RunSpec
 from grpo_ops.tracking.closing import Closing
 from grpo_ops.tracking.connection import Outage, connect, speaking
@@ -89,7 +89,7 @@ class _State:
 
 def _look(plan: RunPlan, folder: RunFolder) -> _State:
     client = connect(plan.tracking_uri)
-    entries = list(JournalReader(folder.journal).poll())
+    entries = folder.entries()
     with speaking(f"look up run {plan.run_key}"):
         experiment = client.get_experiment_by_name(plan.experiment)
         run = None if experiment is None else find_run(client, [experiment.experiment_id], plan.run_key)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
 from grpo_ops.errors import TrackingError
 from grpo_ops.home import Home
+from grpo_ops.processes import identity, is_alive
 from grpo_ops.tracking.connection import Outage, connect, first_line, speaking
 from grpo_ops.tracking.names import (
     ENDING,
@@ -119,20 +119,17 @@ def study_runs(home: Home, experiment: str, name: str) -> list[StudyRun]:
 
 def supervisor_words() -> str:
     """Names this process, so that a study left behind by a killed one can be told from a live one."""
-    me = psutil.Process()
-    return f"{socket.gethostname()} {me.pid} {me.create_time():.2f}"
+    me = identity()
+    return f"{socket.gethostname()} {me['pid']} {me['started']:.2f}"
 
 
 def is_supervisor_gone(words: str) -> bool:
     """Whether the process that `words` names was on this machine and is no more; False where that cannot be told."""
-    host, _, identity = words.partition(" ")
-    pid, _, started = identity.partition(" ")
+    host, *process = words.split(" ")
     if host != socket.gethostname():
         return False
-    try:
-        return bool(abs(psutil.Process(int(pid)).create_time() - float(started)) > 1.0)
-    except psutil.NoSuchProcess:
-        return True
+    pid, started = process
+    return not is_alive({"pid": int(pid), "started": float(started)})
 
 
 def _open(home: Home, experiment: str, name: str, spec: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from mlflow import MlflowClient
 
 from grpo_ops.errors import TrackingError
 from grpo_ops.home import Home
-from grpo_ops.journal import Entry, JournalReader, RunFolder
+from grpo_ops.journal import Entry, RunFolder
 from grpo_ops.specs import RunSpec
 from grpo_ops.tracking.closing import Closing, close_run
 from grpo_ops.tracking.connection import Backoff, Outage, connect
@@ -132,7 +132,7 @@ class Tracker:
     def finish(self, closing: Closing) -> bool:
         """Bring MLflow up to the journal's end and close the run there; False where that must wait."""
         law_lines = self._law_lines if self._client else closing.law_lines
-        self._queue = [*JournalReader(self.folder.journal).poll(), *law_lines]  # what was sent is known and skipped
+        self._queue = [*self.folder.entries(), *law_lines]  # what was sent is known and skipped
         self._backoff.succeeded()
         self._advance(CLOSE_SECONDS)
         client, run_id = self._client, self.run_id
@@ -168,7 +168,7 @@ class Tracker:
     def _attach(self) -> None:
         """Connect, and learn from MLflow what it has: what we sent last may or may not have arrived."""
         client = connect(self.plan.tracking_uri)
-        entries = list(JournalReader(self.folder.journal).poll())
+        entries = self.folder.entries()
         started = entries[0]["time"] if entries else None
         self.run_id = attach_run(client, self.plan, start_time=started).info.run_id
         self._ledger = Ledger(logged=progress(client, self.run_id))

@@ -20,7 +20,7 @@ from mlflow import MlflowClient
 
 from grpo_ops.errors import TrackingError
 from grpo_ops.home import quiet
-from grpo_ops.journal import JournalReader, RunFolder, write_atomically
+from grpo_ops.journal import RunFolder, write_atomically
 from grpo_ops.tracking.closing import Closing
 from grpo_ops.tracking.connection import PATIENCE, Outage, connect, first_line, speaking
 from grpo_ops.tracking.models import best_checkpoint, log_checkpoint
@@ -116,7 +116,7 @@ def _parts(
         yield "journal.jsonl", lambda: _file(client, run_id, folder.journal)
     if folder.log.exists():
         yield "trainer.log", lambda: _text(client, run_id, _tail(folder.log), "trainer.log")
-    best = best_checkpoint(folder, list(JournalReader(folder.journal).poll()))
+    best = best_checkpoint(folder, folder.entries())
     if best is not None:
         yield "the best checkpoint", lambda: log_checkpoint(client, run_id, plan, best)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grpo_ops.journal import Entry, RunFolder, read_journal
-from grpo_ops.training.weights import weight_files, weights_sha256
+from grpo_ops.journal import Entry, RunFolder
+from grpo_ops.weights import weights_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class History:
 
 def read_history(folder: RunFolder) -> History:
     """The history of a run; empty where it has none."""
-    entries = read_journal(folder.journal) if folder.journal.exists() else []
+    entries = folder.entries()
     evaluations = [entry for entry in entries if entry["kind"] == "evaluation"]
     regular = {entry["step"]: entry["mean"] for entry in reversed(evaluations) if entry.get("ask") is None}
     candidates = _saved(entries, "resume", {})
@@ -78,4 +78,4 @@ def _saved(entries: Sequence[Entry], role: str, means: dict[int, float]) -> list
 
 def _is_whole(folder: RunFolder, saved: Saved) -> bool:
     place: Path = folder.path / saved.path
-    return bool(weight_files(place)) and weights_sha256(place) == saved.sha256
+    return weights_hash(place) == saved.sha256

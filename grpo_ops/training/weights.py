@@ -1,30 +1,18 @@
 """Saved weights: their hash, and whether a model in memory holds them. Torch is imported on use."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from grpo_ops.errors import TrainingError
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a checkpoint, by name."""
-    return sorted(folder.glob("*.safetensors"))
+from grpo_ops.weights import weight_files, weights_hash
 
 
 def weights_sha256(folder: Path) -> str:
-    """What `sha256sum` prints for the one weight file; for several, the hash of the lines that it prints.
-
-    Raises TrainingError where there is no weight file.
-    """
-    files = weight_files(folder)
-    if not files:
+    """The hash of a checkpoint that must have weights. Raises TrainingError where there is no weight file."""
+    digest = weights_hash(folder)
+    if digest is None:
         raise TrainingError(f"{folder} holds no safetensors")
-    hashes = [_sha256(file) for file in files]
-    if len(files) == 1:
-        return hashes[0]
-    lines = "".join(f"{digest}  {file.name}\n" for digest, file in zip(hashes, files, strict=True))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    return digest
 
 
 def check_in_memory(model: Any, folder: Path) -> None:
@@ -47,8 +35,3 @@ def _state(model: Any) -> dict[str, Any]:
     from peft import get_peft_model_state_dict
 
     return dict(get_peft_model_state_dict(model))
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import optuna
@@ -23,7 +22,7 @@ from grpo_ops.sweep import run_sweep, train
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.study import last_attempts
 from grpo_ops.sweep.telling import tell
-from tests.processes import as_from_a_terminal
+from tests.processes import as_from_a_terminal, wait_until
 from tests.sweep.sweep_process import SCRIPTED, TESTS, spec_with
 
 NOBODY = ProcessLauncher(command=("false",))
@@ -178,13 +177,6 @@ def start_sweep(home, *settings, mood="slow:0.02"):
     environment = os.environ | {"TRAINER_MOOD": mood, "PYTHONPATH": str(TESTS.parent)}
     command = [sys.executable, str(TESTS / "sweep/sweep_process.py"), str(home.root), *settings]
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=as_from_a_terminal)
-
-
-def wait_until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
 
 
 def has_told(home, count):

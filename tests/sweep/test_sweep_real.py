@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import optuna
@@ -13,6 +12,7 @@ from mlflow import MlflowClient
 from optuna.trial import TrialState
 
 from grpo_ops.home import Home
+from tests.processes import wait_until
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = (
@@ -30,13 +30,6 @@ def trainers(home):
         for process in psutil.process_iter(["cmdline"])
         if "grpo_ops.training" in (line := process.info["cmdline"] or ()) and str(home.runs) in line[-1]
     ]
-
-
-def wait_until(condition, seconds):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain"
-        time.sleep(0.1)
 
 
 @pytest.mark.slow
