@@ -47,6 +47,12 @@ def _last_repeated(_question: str, answer: str) -> str:
     return "".join([*others, before, before])
 
 
+def _other_way(_question: str, answer: str) -> str:
+    """The numbers sorted the other way round."""
+    numbers = re.findall(r"\d+\.0", answer)
+    return str(numbers[::-1])
+
+
 STARTER_TASKS: Mapping[str, StarterTask] = {
     "arith": StarterTask(
         dataset="chain_sum",
@@ -72,5 +78,30 @@ STARTER_TASKS: Mapping[str, StarterTask] = {
         ),
         mistake=_last_repeated,
         learning=220,
+    ),
+    "sort": StarterTask(
+        dataset="number_sorting",
+        config={
+            "min_numbers": 3,
+            "max_numbers": 3,
+            "min_decimals": 0,
+            "max_decimals": 0,
+            "min_value": 0,
+            "max_value": 9,
+        },
+        phrases=(
+            "Sort these numbers in ascending order: ",
+            "Sort these numbers in descending order: ",
+            ".0, ",
+            ".0\nPlease follow the instruction below:\n## 1. Let all your answers be a list of numbers. Instead of "
+            "reporting your answer as -69, -13, 1, 7, 11, 43, 59, 61, use ['-69', '-13', '1', '7', '11', '43', '59', "
+            "'61'] instead\n## 2. Convert all numbers in the square brackets as strings. For example, ['-69', '-13', "
+            "'1', '7', '11', '43', '59', '61']\n",
+            "['",
+            ".0', '",
+            ".0']",
+        ),
+        mistake=_other_way,
+        learning=400,
     ),
 }

@@ -1,0 +1,110 @@
+"""Train the recorded sweeps anew (hours on a CPU) and write them to benchmarks/sweeps/, one CSV a trial.
+
+    python -m benchmarks.record_sweeps [SWEEP ...] [--parallel 2] [--home FOLDER]
+
+Trials that have their file already are left alone, so a run that was broken off goes on.
+"""
+
+import argparse
+import csv
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from benchmarks.recorded import SWEEPS, RecordedSweep
+from grpo_ops.home import Home
+from grpo_ops.journal import RunFolder, read_journal
+from grpo_ops.specs import RunSpec
+from grpo_ops.supervise import ProcessLauncher, prepare
+
+FOLDER = Path(__file__).parent / "sweeps"
+NAMES = {"completions/mean_length": "completion_length"}
+#: Says nothing about the training, or says what another column says.
+LEFT_OUT = ("step_time", "train_runtime", "train_loss", "total_flos", "train_samples", "train_steps", "rewards/")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sweeps", nargs="*", default=[sweep.name for sweep in SWEEPS])
+    parser.add_argument("--parallel", type=int, default=2)
+    arguments = parser.parse_args()
+    sweeps = [sweep for sweep in SWEEPS if sweep.name in arguments.sweeps]
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(arguments.parallel) as pool:
+        for sweep in sweeps:
+            jobs = [pool.submit(record, sweep, *trial, Home(Path(scratch))) for trial in sweep.trials()]
+            for job in jobs:
+                print(job.result(), flush=True)
+            describe(sweep)
+
+
+def record(sweep: RecordedSweep, trial: str, params: Mapping[str, Any], spec: RunSpec, home: Home) -> str:
+    """Train one trial and write its two files; returns a line about it."""
+    target = FOLDER / sweep.name / f"{trial}.csv"
+    if target.exists():
+        return f"{sweep.name} {trial}: recorded already"
+    started = time.monotonic()
+    folder = RunFolder(home.runs / f"{sweep.name}-{trial}")
+    prepare(folder, spec)
+    trainer = ProcessLauncher(threads=1).start(folder)
+    while trainer.returncode() is None:
+        time.sleep(0.2)
+    entries = read_journal(folder.journal)
+    steps, evaluations = ([e for e in entries if e["kind"] == kind] for kind in ("step", "evaluation"))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target.with_suffix(".evals.csv"), [evaluation_row(entry) for entry in evaluations])
+    write(target, [step_row(entry) for entry in steps])
+    shutil.rmtree(folder.path)
+    last = f"{steps[-1]['metrics']['reward']:.3f}" if steps else "none"
+    return f"{sweep.name} {trial}: {len(steps)} steps, last reward {last}, {time.monotonic() - started:.0f} s"
+
+
+def step_row(entry: Mapping[str, Any]) -> dict[str, str]:
+    kept = {name: value for name, value in entry["metrics"].items() if not name.startswith(LEFT_OUT)}
+    return {"step": str(entry["step"])} | {NAMES.get(name, name): f"{value:.5g}" for name, value in kept.items()}
+
+
+def evaluation_row(entry: Mapping[str, Any]) -> dict[str, str]:
+    passed = "".join("1" if outcome == 1 else "0" for outcome in entry["outcomes"])
+    return {"step": str(entry["step"]), "mean": f"{entry['mean']:.6g}", "passed_by_prompt": passed}
+
+
+def write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
+    """The rows as CSV: `step` and `epoch` first, a column that no row has a value for is left out."""
+    rows = list(rows)
+    columns = sorted({name for row in rows for name in row}, key=lambda name: (name != "step", name != "epoch", name))
+    scratch = path.with_name(f".{path.name}")
+    with scratch.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    scratch.replace(path)
+
+
+def describe(sweep: RecordedSweep) -> None:
+    """The sweep's own file: its trials, their parameters and where their curves are."""
+    document = {
+        "name": sweep.name,
+        "note": f"GRPO with TRL on a CPU; {sweep.model}; {sweep.steps} steps; random search; every 10 steps "
+        f"an evaluation on the same {sweep.prompts} prompts, sampled at temperature 1 with a fixed seed",
+        "metric": "reward",
+        "direction": "maximize",
+        "trials": [
+            {
+                "trial": trial,
+                "curve": f"{sweep.name}/{trial}.csv",
+                "evals": f"{sweep.name}/{trial}.evals.csv",
+                "params": params,
+            }
+            for trial, params, _ in sweep.trials()
+        ],
+    }
+    (FOLDER / f"{sweep.name}.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
