@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from grpo_ops.law.closed_form import final_level
+from grpo_ops.law.forecast_types import Calibration
 from grpo_ops.law.series import Series, recent_window, trailing_mean
-from grpo_ops.law.types import Calibration
 
 FEWEST_SIBLINGS = 3
 _WIDER = 1.2

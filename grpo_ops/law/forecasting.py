@@ -9,9 +9,10 @@ from grpo_ops.curve import RewardCurve
 from grpo_ops.errors import LawError
 from grpo_ops.law.calibration import Outlook, outlook
 from grpo_ops.law.closed_form import Mixture, mixture
+from grpo_ops.law.forecast_types import Forecast, PathPoint
 from grpo_ops.law.phases import phase_of
 from grpo_ops.law.series import Series, recent_window
-from grpo_ops.law.types import FitStatus, Floats, Forecast, PathPoint, Phase
+from grpo_ops.law.types import FitStatus, Floats, Phase
 
 PLATEAU_SHARE = 0.05
 _FEWEST_POINTS = 3
