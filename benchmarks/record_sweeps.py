@@ -54,7 +54,8 @@ def record(sweep: RecordedSweep, trial: str, params: Mapping[str, Any], spec: Ru
     while trainer.returncode() is None:
         time.sleep(0.2)
     entries = read_journal(folder.journal)
-    steps, evaluations = ([e for e in entries if e["kind"] == kind] for kind in ("step", "evaluation"))
+    steps = [entry for entry in entries if entry["kind"] == "step" and "reward" in entry["metrics"]]
+    evaluations = [entry for entry in entries if entry["kind"] == "evaluation"]
     target.parent.mkdir(parents=True, exist_ok=True)
     write(target.with_suffix(".evals.csv"), [evaluation_row(entry) for entry in evaluations])
     write(target, [step_row(entry) for entry in steps])

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import operator
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -61,12 +63,12 @@ class RewardCurve:
 
     def upto(self, step: int) -> "RewardCurve":
         """The points at `step` and before."""
-        return self.head(sum(1 for own in self.steps if own <= step))
+        return self.head(bisect_right(self.steps, step))
 
     @property
     def spacing(self) -> int:
         """Median distance of neighbouring steps; 1 for fewer than two points."""
-        gaps = sorted(b - a for a, b in itertools.pairwise(self.steps))
+        gaps = sorted(map(operator.sub, itertools.islice(self.steps, 1, None), self.steps))
         return gaps[len(gaps) // 2] if gaps else 1
 
     @property
@@ -129,7 +131,9 @@ def _check_columns(steps: Sequence[int], rewards: Sequence[float], metrics: Mapp
     for name, column in metrics.items():
         if len(column) != len(steps):
             raise CurveError(f"column {name!r} has {len(column)} values for {len(steps)} steps")
-    if any(b <= a for a, b in itertools.pairwise(steps)):
-        raise CurveError("steps must increase strictly; sort them and drop repeats first")
+    if not all(map(operator.lt, steps, itertools.islice(steps, 1, None))):
+        before, after = next((a, b) for a, b in itertools.pairwise(steps) if not a < b)
+        raise CurveError(f"steps must increase strictly but {after} follows {before}; sort them and drop repeats first")
     if not all(map(math.isfinite, rewards)):
-        raise CurveError("rewards must be finite; leave out the steps without a reward")
+        step, reward = next((step, x) for step, x in zip(steps, rewards, strict=True) if not math.isfinite(x))
+        raise CurveError(f"rewards must be finite but step {step} has {reward}; leave out the steps without a reward")

@@ -66,6 +66,36 @@ def final_level(series: Series) -> tuple[float, float]:
     return mixture(series).level(final_window(series))
 
 
+def levels_ahead(series: Series) -> Floats:
+    """final_level's mean after each of the points 1..m of `series`, all in one pass: (m,)."""
+    y, count, window = series.y - series.y[0], np.arange(1.0, len(series) + 1), series.window
+    g, at_end = shapes(series.x), shapes(final_window(series)).mean(axis=1)[:, None]
+    s2 = _noises(y, count)
+    level = trailing_mean(y, window)
+    reach = 2 * np.maximum(_running_range(level), np.sqrt(s2 / window)) + 1e-9 * _running_range(y)
+    first = np.cumsum(y)[np.minimum(count.astype(int), window) - 1] / np.minimum(count, window)
+    v0 = 1e3 * (s2 + reach**2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no scale yet: the level stays what it is
+        sums = (count / s2 + 1 / v0, np.cumsum(g, axis=1) / s2, np.cumsum(g * g, axis=1) / s2 + 1 / reach**2)
+        moments = (np.cumsum(y) / s2 + first / v0, np.cumsum(g * y, axis=1) / s2)
+        starts, gains, weights = _solved(*sums, *moments)
+        expected = np.sum(weights * (starts + gains * at_end), axis=0)
+    return np.asarray(series.y[0] + np.where(np.isfinite(expected), expected, y))
+
+
+def _noises(y: Floats, count: Floats) -> Floats:
+    """s2 of _posterior for each of the first counts."""
+    steps, pairs = np.concatenate(([0.0], np.diff(y))), np.maximum(count - 1, 1)
+    of_steps = np.cumsum(steps**2) / pairs - (np.cumsum(steps) / pairs) ** 2
+    of_values = np.cumsum(y**2) / count - (np.cumsum(y) / count) ** 2
+    floor = 1e-8 * _running_range(y) ** 2
+    return np.asarray(np.maximum(of_steps, 0) / 2 + 0.02 * np.maximum(of_values, 0) + floor)
+
+
+def _running_range(values: Floats) -> Floats:
+    return np.asarray(np.maximum.accumulate(values) - np.minimum.accumulate(values))
+
+
 def final_window(series: Series) -> Floats:
     """Progress of the last w planned points."""
     return np.arange(series.n - series.window + 1, series.n + 1) / series.n
@@ -78,11 +108,17 @@ def _posterior(g: Floats, y: Floats, window: int, origin: float, scale: float) -
     r0, v0 = float(np.mean(y[:window])), 1e3 * (s2 + reach**2)
     a, b, d = np.full(len(g), m / s2 + 1 / v0), g.sum(axis=1) / s2, (g * g).sum(axis=1) / s2 + 1 / reach**2
     u, v = y.sum() / s2 + r0 / v0, g @ y / s2
+    starts, gains, weights = _solved(a, b, d, u, v)
+    return Mixture(weights, starts, gains, a, b, d, origin, scale)
+
+
+def _solved(a: Floats, b: Floats, d: Floats, u: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+    """R0 and G of each shape from the normal equations, and the shapes' weights; shapes along the first axis."""
     determinant = a * d - b * b
     starts, gains = (d * u - b * v) / determinant, (a * v - b * u) / determinant
     evidence = (u * starts + v * gains) / 2 - np.log(determinant) / 2
-    weights = np.exp(evidence - evidence.max())
-    return Mixture(weights / weights.sum(), starts, gains, a, b, d, origin, scale)
+    weights = np.exp(evidence - evidence.max(axis=0))
+    return starts, gains, weights / weights.sum(axis=0)
 
 
 def _logistic(z: Floats) -> Floats:

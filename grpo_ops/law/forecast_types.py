@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtr
 
+from grpo_ops.law.phases import PhaseSpan
 from grpo_ops.law.types import FitStatus, Phase, or_none
 
 Calibration = Literal["siblings", "model-error", "none"]
@@ -23,14 +24,19 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The noise-free reward expected over the last tenth of the planned steps.
+    """The mean reward over the last tenth of the planned steps, as Student's t.
 
-    mean, sd: its mean and standard deviation; low, high: the central band that holds it with probability `level`.
+    mean, sd, df: mean, standard deviation and degrees of freedom; low, high: the central band that holds the level with
+    probability `level`, the little noise that a mean over a tenth of the run still has included.
+    next_mean, next_low, next_high: the same for the next observation, its noise included.
     step, horizon: where the curve ends now and where the run will end. last_value: mean of the recent rewards.
-    noise: standard deviation of one point. plateau_step: first step after which less than a twentieth of the whole
-    expected gain is left, None where there is no such step or no gain.
-    calibration: where the band's width is from: `siblings` (how wrong the last value was on finished runs of the
-    study), `model-error` (the law's own band, widened), `none` (no band: numbers that are not known are NaN).
+    noise: standard deviation of one point.
+    phase, phases: the current phase, and all of them so far.
+    plateau_step: first step after which less than a stated part of the whole expected gain is left, None where there
+    is no such step or no gain; plateau_low, plateau_high: its band, plateau_high None where it may be after the end.
+    collapse_chance: that the run ends more than half of its gain below its own best level so far.
+    calibration: where the band's width is from: `siblings` (how wrong forecasts were on finished runs of the study),
+    `model-error` (how wrong they were on recorded runs), `none` (no band: numbers that are not known are NaN).
     """
 
     mean: float
@@ -47,32 +53,54 @@ class Forecast:
     calibration: Calibration
     status: FitStatus
     path: tuple[PathPoint, ...] = ()
+    df: float = math.inf
+    next_mean: float = math.nan
+    next_low: float = math.nan
+    next_high: float = math.nan
+    plateau_low: int | None = None
+    plateau_high: int | None = None
+    collapse_chance: float = math.nan
+    phases: tuple[PhaseSpan, ...] = ()
 
     def chance_above(self, value: float) -> float:
-        """P(final level > value), normal in mean and sd; NaN without a band."""
+        """P(final level > value); NaN without a band."""
         if not self.sd > 0:
-            return math.nan if math.isnan(self.mean) else float(self.mean > value)
-        return float(ndtr((self.mean - value) / self.sd))
+            return math.nan if math.isnan(self.sd) else float(self.mean > value)
+        if math.isinf(self.df):
+            return float(ndtr((self.mean - value) / self.sd))
+        scale = self.sd * math.sqrt((self.df - 2) / self.df)
+        return float(stdtr(self.df, (self.mean - value) / scale))
 
     def mirrored(self) -> "Forecast":
-        """The forecast of the curve with its sign turned; the phase stays what it was."""
+        """The forecast of the curve with its sign turned; what needs more to be better (phases, collapse) stays."""
         path = tuple(PathPoint(point.step, -point.mean, -point.high, -point.low) for point in self.path)
-        return replace(self, mean=-self.mean, low=-self.high, high=-self.low, last_value=-self.last_value, path=path)
+        return replace(
+            self,
+            mean=-self.mean,
+            low=-self.high,
+            high=-self.low,
+            next_mean=-self.next_mean,
+            next_low=-self.next_high,
+            next_high=-self.next_low,
+            last_value=-self.last_value,
+            path=path,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The forecast as JSON can carry it, without the path; numbers that are not known become None."""
+        numbers = ("mean", "sd", "low", "high", "last_value", "noise", "next_mean", "next_low", "next_high")
         return {
-            "mean": or_none(self.mean),
-            "sd": or_none(self.sd),
-            "low": or_none(self.low),
-            "high": or_none(self.high),
+            **{name: or_none(getattr(self, name)) for name in numbers},
+            "df": or_none(self.df),
             "level": self.level,
             "horizon": self.horizon,
             "step": self.step,
-            "last_value": or_none(self.last_value),
-            "noise": or_none(self.noise),
             "phase": self.phase.value,
+            "phases": [span.as_dict() for span in self.phases],
             "plateau_step": self.plateau_step,
+            "plateau_low": self.plateau_low,
+            "plateau_high": self.plateau_high,
+            "collapse_chance": or_none(self.collapse_chance),
             "calibration": self.calibration,
             "status": self.status.value,
         }

@@ -1,48 +1,143 @@
-"""Which phase a run is in, from its smoothed level and what is still expected of it. First version, no hysteresis."""
+"""phases(): the history of a run as slow start, rise, plateau, decline, with the step of each change."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
-from grpo_ops.law.series import Series, recent_window, trailing_mean
+from grpo_ops.curve import RewardCurve
+from grpo_ops.law.phase_walk import Turn, flatness, walk
+from grpo_ops.law.segments import Cells, bend, steps_up
+from grpo_ops.law.series import Series, recent_window
 from grpo_ops.law.types import Phase
 
-_FEWEST_POINTS = 5
+_FEWEST_POINTS = 6
 _SURE = 3.0
-_DECLINE_SHARE = 0.3
-_LEFT_SHARE = 0.1
-_RISE_OVER = 0.2
+_SHORTEST = 3
+_DOUBT = 2.0
+_CHANCE = 0.05
+_DOUBTFUL = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseSpan:
+    """A phase from step `start` to step `end`, where the next one starts.
+
+    confidence: of rise and decline, 1 - the chance that noise alone shows such a difference of levels anywhere in
+    the curve (two-sided, times the number of places); of a plateau, that its slope is below a third of that of the
+    rise before it; of slow start and no signal, the chance that noise alone shows a difference as large as the
+    largest one seen.
+    """
+
+    phase: Phase
+    start: int
+    end: int
+    confidence: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"phase": self.phase.value, "start": self.start, "end": self.end, "confidence": self.confidence}
+
+
+def phases(
+    curve: RewardCurve | Series, expected: float | None = None, plateau_step: int | None = None
+) -> tuple[PhaseSpan, ...]:
+    """The phases of `curve` from its first step to its last, none for an empty one; the last is the current phase.
+
+    More reward must be better. expected: the level forecast for the end; if it lies well above a run that has not
+    changed yet, the current phase is a slow start instead of no signal.
+    """
+    series = curve if isinstance(curve, Series) else Series.of(curve)
+    if len(series) < _FEWEST_POINTS or series.is_constant:
+        return _nothing_told(series)
+    cells = Cells.of(series)
+    spans = _spans(series, cells, walk(cells))
+    current = spans[-1]
+    if current.phase is Phase.NO_SIGNAL and _will_rise(series, expected):
+        return (*spans[:-1], replace(current, phase=Phase.SLOW_START))
+    return spans
 
 
 def phase_of(series: Series, expected: float, plateau_step: int | None = None) -> Phase:
-    """The phase at the last point of `series`. More must be better.
-
-    expected: the level forecast for its end. plateau_step: from which step on hardly any gain is forecast.
-    """
-    if len(series) < _FEWEST_POINTS or series.is_constant:
-        return Phase.NO_SIGNAL
-    error = _SURE * _error_of_a_difference(series)
-    now, start, best = series.recent(), series.start, _best(series)
-    if best - now > max(error, _DECLINE_SHARE * (best - start)):
-        return Phase.DECLINE
-    if now - start <= error:
-        return Phase.SLOW_START if expected - now > error else Phase.NO_SIGNAL
-    flat = now - _earlier(series) < max(error, _LEFT_SHARE * (now - start))
-    past_onset = plateau_step is not None and series.last_step >= plateau_step
-    return Phase.PLATEAU if flat and (past_onset or _little_left(series, expected)) else Phase.RISE
+    """The phase at the last point of `series`, see `phases`."""
+    found = phases(series, expected, plateau_step)
+    return found[-1].phase if found else Phase.NO_SIGNAL
 
 
-def _little_left(series: Series, expected: float) -> bool:
-    now = series.recent()
-    return expected - now < max(_LEFT_SHARE * (now - series.start), _error_of_a_difference(series))
+def _nothing_told(series: Series) -> tuple[PhaseSpan, ...]:
+    if not len(series):
+        return ()
+    sure = float(len(series) >= _FEWEST_POINTS)
+    return (PhaseSpan(Phase.NO_SIGNAL, series.steps[0], series.last_step, sure),)
 
 
-def _earlier(series: Series) -> float:
-    return series.recent(max(1, len(series) - max(1, round(_RISE_OVER * series.n))))
+def _will_rise(series: Series, expected: float | None) -> bool:
+    error = _SURE * series.noise * float(np.sqrt(2 / recent_window(len(series))))
+    return expected is not None and expected - series.recent() > error
 
 
-def _error_of_a_difference(series: Series) -> float:
-    return series.noise * float(np.sqrt(2 / recent_window(len(series))))
+def _spans(series: Series, cells: Cells, turns: list[Turn]) -> tuple[PhaseSpan, ...]:
+    turns = _told_apart(cells, turns)
+    ends = [*(turn.onset for turn in turns[1:]), len(cells)]
+    steps = [series.steps[turn.onset * cells.block] for turn in turns]
+    steps = [series.steps[0], *steps[1:], series.last_step]
+    return _merged(
+        PhaseSpan(turn.phase, steps[i], steps[i + 1], _confidence(cells, turns[: i + 1], ends[i]))
+        for i, turn in enumerate(turns)
+    )
 
 
-def _best(series: Series) -> float:
-    window = min(len(series), recent_window(len(series)))
-    return float(np.max(trailing_mean(series.y, window)[window - 1 :]))
+def _told_apart(cells: Cells, turns: list[Turn]) -> list[Turn]:
+    """The turns with the quiet at the start judged again by all that followed: a slow start before a rise, or none."""
+    if len(turns) == 1:
+        return turns
+    first, second = turns[0], turns[1]
+    end = turns[2].onset if len(turns) > 2 else len(cells)
+    sign = 1.0 if second.phase is Phase.RISE else -1.0
+    onset = bend(cells.y[:end], sign, float(cells.noise[end]), doubt=_DOUBT)
+    if onset < _SHORTEST:
+        return turns[1:]
+    quiet = replace(first, phase=Phase.SLOW_START) if second.phase is Phase.RISE else first
+    return [quiet, replace(second, onset=onset), *turns[2:]]
+
+
+def _merged(spans: Iterable[PhaseSpan]) -> tuple[PhaseSpan, ...]:
+    """Spans without the doubtful ones in the middle, which go to the one before; equal neighbours become one."""
+    given, kept = list(spans), []
+    for span in given:
+        doubtful = span.confidence < _DOUBTFUL and span is not given[0] and span is not given[-1]
+        if kept and (doubtful or span.phase is kept[-1].phase):
+            last = kept.pop()
+            confidence = last.confidence if doubtful else max(last.confidence, span.confidence)
+            kept.append(replace(last, end=span.end, confidence=confidence))
+        else:
+            kept.append(span)
+    return tuple(kept)
+
+
+def _confidence(cells: Cells, turns: list[Turn], end: int) -> float:
+    now = turns[-1]
+    if now.phase in (Phase.RISE, Phase.DECLINE):
+        return 1 - _chance(cells, _difference(cells, now, max(end, now.seen)))
+    if now.phase is Phase.PLATEAU:
+        return float(ndtr(_flatness(cells, turns[-2], now, max(end, now.seen))))
+    z = steps_up(cells, now.onset)[1][:, : end + 1]
+    return _chance(cells, float(np.max(np.abs(z))))
+
+
+def _chance(cells: Cells, z: float) -> float:
+    """That noise alone shows a difference of z sigmas anywhere: 5 % at the number of sigmas that makes it sure."""
+    sigmas = abs(z) / cells.sure[-1]
+    return float(min(1.0, _CHANCE ** (sigmas**2)))
+
+
+def _difference(cells: Cells, turn: Turn, end: int) -> float:
+    before = max(1, turn.split - turn.since)
+    change = cells.mean(turn.split, end) - cells.mean(turn.since, max(turn.split, turn.since + 1))
+    return float(change / cells.noise[end] / np.sqrt(1 / (end - turn.split) + 1 / before))
+
+
+def _flatness(cells: Cells, rise: Turn, plateau: Turn, end: int) -> float:
+    share = max(5, end - plateau.onset) / max(1, end - rise.onset)
+    return float(flatness(cells, rise, np.array([min(1.0, share)]))[0, end])

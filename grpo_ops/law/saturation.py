@@ -1,14 +1,17 @@
 """Exponential saturation: R(x) = R_inf - (R_inf - R0) exp(-x / tau).
 
-Source: arXiv 2507.18014 (minimal reading; its coefficients are refitted here, never reused).
+Source: arXiv 2507.18014 (minimal reading; its coefficients are refitted here, never reused); the overdamped limit of
+the law in oscillator.py.
 """
 
 import numpy as np
 
+from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.scales import Scale
 from grpo_ops.law.types import Floats, Law
 
 _SHORTEST, _LONGEST = 0.01, 5.0
-_STARTS = (0.05, 0.2, 0.6, 2.0)
+_STARTS = np.geomspace(0.02, 3.0, 9)
 
 
 def predict(x: Floats, p: Floats) -> Floats:
@@ -18,24 +21,24 @@ def predict(x: Floats, p: Floats) -> Floats:
     [0.2, 0.579]
     """
     start, end, tau = p
-    return np.asarray(end - (end - start) * np.exp(-x / tau))
+    return between(start, end, shape(x, tau))
+
+
+def shape(x: Floats, tau: float) -> Floats:
+    """Share of the gain that has come at x: 0 at x = 0, rising to 1."""
+    return np.asarray(-np.expm1(-x / tau))
 
 
 def guess(x: Floats, y: Floats) -> list[Floats]:
-    """For each of four tau the least squares (R0, R_inf): the law is linear in both."""
-    return [np.array([*_levels(x, y, tau), tau]) for tau in _STARTS]
+    """For each of nine tau the least squares (R0, R_inf)."""
+    shapes = [(shape(x, tau), tau) for tau in _STARTS]
+    return [solved(y, [1 - g, g], tau) for g, tau in shapes]
 
 
 def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """R0 and R_inf at most one range of the data outside of it, tau between a hundredth of and five runs."""
-    low, high = float(np.min(y)), float(np.max(y))
-    span = high - low
-    return np.array([low - span, low - span, _SHORTEST]), np.array([high + span, high + span, _LONGEST])
+    low, high = reach(y)
+    return np.array([low, low, _SHORTEST]), np.array([high, high, _LONGEST])
 
 
-def _levels(x: Floats, y: Floats, tau: float) -> Floats:
-    decay = np.exp(-x / tau)
-    return np.asarray(np.linalg.lstsq(np.column_stack([decay, 1 - decay]), y, rcond=None)[0])
-
-
-exponential = Law("exponential", ("R0", "R_inf", "tau"), predict, guess, bounds)
+exponential = Law("exponential", ("R0", "R_inf", "tau"), predict, guess, bounds, scales={"tau": Scale.LOG})

@@ -10,6 +10,8 @@ from grpo_ops.curve import RewardCurve
 from grpo_ops.law.types import Floats
 
 _ROUNDING = 1e-12
+_FEWEST_FOR_CORRELATION = 12
+_SHRINKAGE = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,11 @@ class Series:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def until(self, horizon: int) -> "Series":
+        """The same points of a run that ends at `horizon`, or at its last step if that is later."""
+        end = max(horizon, self.last_step)
+        return Series(self.y, self.steps, _planned(self.steps, self.spacing, end), self.spacing, end)
+
     @property
     def last_step(self) -> int:
         return self.steps[-1] if self.steps else 0
@@ -41,6 +48,16 @@ class Series:
     def window(self) -> int:
         """w: points that make the final level, a tenth of the planned ones and at least 3."""
         return max(3, self.n // 10)
+
+    def coarse(self, most: int) -> "Series":
+        """The same run with neighbours averaged until there are at most `most` points; itself where there are."""
+        block = -(-len(self) // most)
+        if block <= 1:
+            return self
+        steps = tuple(self.steps[end - 1] for end in range(block + len(self) % block, len(self) + 1, block))
+        return Series(
+            thinned(self.y, block), steps, max(len(steps), -(-self.n // block)), block * self.spacing, self.horizon
+        )
 
     @cached_property
     def x(self) -> Floats:
@@ -52,6 +69,28 @@ class Series:
     def noise(self) -> float:
         """Standard deviation of one point, from neighbours: sqrt(mean(diff(y)²) / 2). 0 for fewer than 2 points."""
         return float(np.sqrt(np.mean(np.diff(self.y) ** 2) / 2)) if len(self) > 1 else 0.0
+
+    @cached_property
+    def correlation(self) -> float:
+        """Correlation of neighbouring points' noise, from differences over one and over two points; 0 to 0.9.
+
+        Derived here: for AR(1) noise mean(diff²) over lag h is 2 sd² (1 - rho^h), so two lags give 1 + rho = their
+        ratio, whatever slow trend there is. Shrunk towards 0 for few points.
+        """
+        if len(self) < _FEWEST_FOR_CORRELATION or self.noise == 0:
+            return 0.0
+        two = float(np.mean((self.y[2:] - self.y[:-2]) ** 2)) / 2
+        found = two / self.noise**2 - 1
+        return float(np.clip(found * len(self) / (len(self) + _SHRINKAGE), 0.0, 0.9))
+
+    def error(self, count: int) -> float:
+        """Standard error of the mean of `count` neighbouring points, their correlation counted in."""
+        return self.noise * float(np.sqrt(self.inflation / count))
+
+    @property
+    def inflation(self) -> float:
+        """How much larger the variance of a mean is than `noise`² / count, for the noise's correlation (AR(1))."""
+        return (1 + self.correlation) / (1 - self.correlation) ** 2
 
     @cached_property
     def final(self) -> float:
@@ -74,6 +113,11 @@ class Series:
     def count(self, step: int) -> int:
         """Points at `step` and before."""
         return bisect_right(self.steps, step)
+
+    @property
+    def recent_count(self) -> int:
+        """How many points the recent level rests on."""
+        return min(len(self), recent_window(len(self)))
 
     def recent(self, count: int | None = None) -> float:
         """Mean of the last max(5, m // 5) of the first `count` values, of all values without `count`."""
@@ -117,6 +161,11 @@ def _series(curve: RewardCurve, horizon: int | None, sign: float) -> Series:
     last = curve.steps[-1] if curve.steps else 0
     end = max(horizon or curve.max_steps or last, last)
     spacing = curve.spacing
-    first = min(curve.steps[0], spacing) if curve.steps else spacing
-    n = max(len(curve), 1 + round((end - first) / spacing))
+    n = _planned(curve.steps, spacing, end)
     return Series(sign * np.array(curve.rewards, dtype=np.float64), curve.steps, n, spacing, end)
+
+
+def _planned(steps: tuple[int, ...], spacing: int, end: int) -> int:
+    """Number of points from the first one to `end`."""
+    first = min(steps[0], spacing) if steps else spacing
+    return max(len(steps), 1 + round((end - first) / spacing))

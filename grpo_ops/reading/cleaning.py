@@ -3,85 +3,99 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.errors import CurveError
+from grpo_ops.reading.notes import counted, curve_notes
 
-_LONG_GAP = 2  # in units of the usual distance of two steps
+Numbers = NDArray[np.float64]
+_LARGEST_STEP = 2.0**53  # above it a float no longer tells neighbouring whole numbers apart
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns as a file has them: numbers, NaN where there is none. `notes`: what the reader had to say."""
+    """Columns as a file has them: numbers, NaN where there is none.
 
-    steps: Sequence[float]
-    rewards: Sequence[float]
-    metrics: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    window: over how many steps one point is a mean, where the file says it. notes: what the reader had to say.
+    """
+
+    steps: Numbers
+    rewards: Numbers
+    metrics: Mapping[str, Numbers] = field(default_factory=dict)
     max_steps: int | None = None
+    window: int | None = None
     notes: tuple[str, ...] = ()
 
 
 def cleaned(table: Table, source: str) -> tuple[RewardCurve, tuple[str, ...]]:
     """The curve of `table`, and its notes. Raises CurveError where no row has a step and a finite reward."""
-    rows = [row for row, step in enumerate(table.steps) if _is_step(step)]
-    finite = [row for row in rows if math.isfinite(table.rewards[row])]
-    if not finite:
+    rows = np.flatnonzero(_are_steps(table.steps))
+    finite = rows[np.isfinite(table.rewards[rows])]
+    if not len(finite):
         raise CurveError(f"{source} has no row with a whole step and a finite reward: it is not a reward curve")
-    last = {int(table.steps[row]): row for row in finite}
-    kept = [last[step] for step in sorted(last)]
+    kept = _last_of_each_step(table, finite)
     curve = RewardCurve(
-        tuple(int(table.steps[row]) for row in kept),
-        tuple(float(table.rewards[row]) for row in kept),
+        tuple(table.steps[kept].astype(np.int64).tolist()),
+        tuple(table.rewards[kept].tolist()),
         table.max_steps,
-        {name: tuple(float(column[row]) for row in kept) for name, column in table.metrics.items()},
+        {name: tuple(column[kept].tolist()) for name, column in table.metrics.items()},
     )
-    return curve, (*table.notes, *_dropped(table, rows, finite), *_moved(table, finite, last), *gap_notes(curve))
+    notes = (*table.notes, *_dropped(table, rows, finite), *_moved(table, finite))
+    logged = np.unique(table.steps[rows]).astype(np.int64).tolist()
+    return curve, (*notes, *curve_notes(curve, logged, table.window))
 
 
-def gap_notes(curve: RewardCurve) -> list[str]:
-    """One note on steps that are missing, if there are: the law reads them as missing, not as zero."""
-    longest = _LONG_GAP * curve.spacing
-    gaps = [(b - a, a, b) for a, b in pairwise(curve.steps) if b - a >= longest]
-    if not gaps:
-        return []
-    _, start, end = max(gaps)
-    return [f"{_counted(len(gaps), 'gap')} in the steps, the longest from {start} to {end}"]
+def to_numbers(cells: Sequence[Any]) -> Numbers:
+    """A column of numbers from a column of cells; NaN for a cell that is none."""
+    if isinstance(cells, np.ndarray):
+        return cells.astype(np.float64)
+    try:
+        return np.fromiter(map(float, cells), np.float64, len(cells))
+    except (TypeError, ValueError, OverflowError):  # one cell at least is no number: the slow way
+        return np.fromiter(map(to_number, cells), np.float64, len(cells))
 
 
-def to_number(value: object) -> float:
+def to_number(cell: Any) -> float:
     """A number from a cell; NaN for what is none."""
     try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 
-def _is_step(step: float) -> bool:
-    return math.isfinite(step) and step >= 0 and step == int(step)
+def _are_steps(steps: Numbers) -> NDArray[np.bool_]:
+    are_steps: NDArray[np.bool_] = (steps >= 0) & (steps < _LARGEST_STEP) & (steps == np.floor(steps))
+    return are_steps
 
 
-def _dropped(table: Table, rows: list[int], finite: list[int]) -> list[str]:
+def _last_of_each_step(table: Table, finite: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows that count, in the order of their steps."""
+    ordered = finite[np.argsort(table.steps[finite], kind="stable")]
+    steps = table.steps[ordered]
+    return ordered[np.append(steps[1:] != steps[:-1], True)]
+
+
+def _dropped(table: Table, rows: NDArray[np.intp], finite: NDArray[np.intp]) -> list[str]:
     notes = []
     if len(rows) < len(table.steps):
-        notes.append(f"{_counted(len(table.steps) - len(rows), 'row')} without a whole step left out")
+        notes.append(f"{counted(len(table.steps) - len(rows), 'row')} without a whole step left out")
     if len(finite) < len(rows):
-        first = next(int(table.steps[row]) for row in rows if not math.isfinite(table.rewards[row]))
-        notes.append(
-            f"{_counted(len(rows) - len(finite), 'row')} without a finite reward left out, first at step {first}"
-        )
+        first = int(table.steps[rows[~np.isfinite(table.rewards[rows])][0]])
+        lost = counted(len(rows) - len(finite), "row")
+        notes.append(f"{lost} without a finite reward left out, first at step {first}")
     return notes
 
 
-def _moved(table: Table, finite: list[int], last: dict[int, int]) -> list[str]:
+def _moved(table: Table, finite: NDArray[np.intp]) -> list[str]:
     notes = []
-    if len(last) < len(finite):
-        notes.append(f"{_counted(len(finite) - len(last), 'repeated step')}: the last value counts (a resumed run)")
-    first_seen = list(dict.fromkeys(int(table.steps[row]) for row in finite))
-    if any(b < a for a, b in pairwise(first_seen)):
+    _, first_seen = np.unique(table.steps[finite], return_index=True)
+    if len(first_seen) < len(finite):
+        repeated = counted(len(finite) - len(first_seen), "repeated step")
+        notes.append(f"{repeated}: the last value counts (a resumed run)")
+    if np.any(np.diff(first_seen) < 0):
         notes.append("the rows were not in the order of their steps and have been sorted")
     return notes
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count > 1 else ''}"

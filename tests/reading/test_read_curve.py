@@ -8,6 +8,7 @@ from grpo_ops.errors import CurveError
 from grpo_ops.journal import Journal
 from grpo_ops.reading import read_curve
 
+MEAN_OF_10 = "one point is taken to be a mean over 10 steps, which is how far apart they are"
 CURVES = Path(__file__).parents[2].parent / "shared" / "curves"
 
 
@@ -67,7 +68,7 @@ def test_a_tsv_and_a_table_without_steps(tmp_path):
             (0.1, 0.2, 0.3, 0.4),
             ["1 gap in the steps, the longest from 3 to 9"],
         ),
-        ("10,0.1\n20,0.2\n30,0.3", (10, 20, 30), (0.1, 0.2, 0.3), []),
+        ("10,0.1\n20,0.2\n30,0.3", (10, 20, 30), (0.1, 0.2, 0.3), [MEAN_OF_10]),
         ("1.0,0.1\n2,0.2,extra\n3", (1, 2), (0.1, 0.2), ["1 row without a finite reward left out, first at step 3"]),
     ],
 )
@@ -86,7 +87,11 @@ def test_what_is_mended_is_said(tmp_path, rows, steps, rewards, notes):
         ("a.csv", "step,reward\n1,nan\n", "no row with a whole step and a finite reward"),
         ("a.json", "{", "is not JSON"),
         ("a.json", "[]", "has no log_history"),
-        ("a.json", '{"log_history": [{"step": 1, "loss": 2}]}', "logs no reward: was this run trained by GRPO"),
+        (
+            "a.json",
+            '{"log_history": [{"step": 1, "loss": 2}]}',
+            "has no reward column; it has 'step', 'loss': say which one",
+        ),
         ("a.jsonl", "", "holds no step with a reward"),
         ("a.jsonl", '{"kind": "step"}\n', "is not a journal of grpo-ops .a line lacks 'metrics'"),
         (
@@ -147,7 +152,7 @@ def test_our_journal_keeps_the_first_value(tmp_path):
         file.write('{"kind": "ste')
     reading = read_curve(tmp_path)
     assert (reading.curve.steps, reading.curve.rewards, reading.curve.max_steps) == ((1, 2, 4), (0.1, 0.2, 0.4), 50)
-    assert reading.notes[:2] == ("1 steps without a finite reward left out", "1 repeated steps: the first value counts")
+    assert reading.notes[:2] == ("1 step without a finite reward left out", "1 repeated step: the first value counts")
     assert [evaluation.mean for evaluation in reading.evaluations] == [0.5]
     assert read_curve(path).curve == reading.curve
 

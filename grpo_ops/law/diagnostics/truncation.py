@@ -1,0 +1,23 @@
+"""Truncation: completions run into the length limit, and the reward judges half an answer."""
+
+from grpo_ops.law.diagnostics.names import Metric
+from grpo_ops.law.diagnostics.tracks import standing_since
+from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
+from grpo_ops.law.diagnostics.view import View
+
+_ENTER, _LEAVE, _MOST = 0.2, 0.1, 0.5
+_ADVICE = "Raise the completion limit or mask truncated completions out of the loss, and check that answers can end."
+
+
+def detect(view: View) -> Finding | None:
+    """The share of truncated completions. Most of them, while the reward does not rise, is critical."""
+    track = view.track(Metric.TRUNCATED)
+    if track is None or track.recent < _ENTER:
+        return None
+    begin = standing_since(track.trailing, _ENTER, _LEAVE)
+    if begin is None:
+        return None
+    recent = min(1.0, track.recent)
+    severity = Severity.CRITICAL if recent >= _MOST and not view.is_rising else Severity.WARNING
+    evidence = f"{recent:.0%} of the completions hit the length limit; at the start it was {track.start:.0%}."
+    return view.finding(Symptom.TRUNCATION, severity, int(track.steps[begin]), evidence, _ADVICE, recent)

@@ -1,0 +1,71 @@
+"""Pool: the finished runs of a study, prepared once, so that a forecast that leans on them is cheap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grpo_ops.curve import RewardCurve
+from grpo_ops.errors import LawError
+from grpo_ops.law.hyperparameters import Hyperparameters, Params
+from grpo_ops.law.series import Series
+from grpo_ops.law.standing import Track
+from grpo_ops.law.types import Floats
+
+#: A run counts as finished from this share of its planned points on.
+FINISHED = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Finished runs of one study: their standings after every point, their final levels, their hyperparameters.
+
+    tracks: one a run. horizon: median planned last step. apart: (runs, runs) squared distances of hyperparameters.
+    left_out: how many of the given runs had not finished, or were empty.
+    """
+
+    tracks: tuple[Track, ...]
+    horizon: float
+    hyperparameters: Hyperparameters
+    apart: Floats
+    left_out: int
+
+    @classmethod
+    def of(cls, curves: Sequence[RewardCurve], params: Sequence[Params | None] = ()) -> "Pool":
+        """Prepare `curves`, other runs of the study; those that have not reached their planned end are left out.
+
+        params: each run's hyperparameters in the same order, None where they are not known.
+        Raises LawError if their number is another one.
+        """
+        known = list(params) or [None] * len(curves)
+        if len(known) != len(curves):
+            raise LawError(f"a pool needs hyperparameters for each of its {len(curves)} curves but got {len(known)}")
+        all_runs = [(Series.of(curve), own) for curve, own in zip(curves, known, strict=True)]
+        runs = [(series, own) for series, own in all_runs if _is_finished(series)]
+        hyperparameters = Hyperparameters.of([own for _, own in runs])
+        apart = [hyperparameters.apart(own) for _, own in runs]
+        return cls(
+            tuple(Track.of(series) for series, _ in runs),
+            float(np.median([series.horizon for series, _ in runs])) if runs else 0.0,
+            hyperparameters,
+            np.array(apart) if runs else np.zeros((0, 0)),
+            len(curves) - len(runs),
+        )
+
+    def only(self, runs: Sequence[int]) -> "Pool":
+        """The runs at these positions, prepared as they are."""
+        index = np.asarray(runs, dtype=int)
+        return Pool(
+            tuple(self.tracks[run] for run in index),
+            self.horizon,
+            self.hyperparameters.only(index),
+            self.apart[np.ix_(index, index)],
+            self.left_out,
+        )
+
+    def __len__(self) -> int:
+        return len(self.tracks)
+
+
+def _is_finished(series: Series) -> bool:
+    return len(series) > 1 and series.position(series.last_step) >= FINISHED * series.n

@@ -1,0 +1,45 @@
+"""ScaleRL's sigmoid in compute: R(C) = R0 + (A - R0) / (1 + (C_mid / C)^B).
+
+Source: arXiv 2510.13786 (its sigmoidal compute-performance curve). There R is held-out reward and C compute over the
+whole of a run; here C is progress, which is proportional to compute where a step costs the same throughout the run.
+"""
+
+import numpy as np
+
+from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.scales import Scale
+from grpo_ops.law.types import Floats, Law
+
+_MIDDLES, _EXPONENTS = (0.005, 3.0), (0.3, 10.0)
+_STARTS = [(middle, exponent) for middle in (0.03, 0.08, 0.2, 0.4, 0.8) for exponent in (0.7, 1.5, 3.0, 6.0)]
+
+
+def predict(x: Floats, p: Floats) -> Floats:
+    """R at C = x for p = (R0, A, C_mid, B): half of the gain at C_mid, A with unlimited compute.
+
+    >>> predict(np.array([0.0, 0.2, 1.0]), np.array([0.2, 0.8, 0.2, 2.0])).round(3).tolist()
+    [0.2, 0.5, 0.777]
+    """
+    start, end, middle, exponent = p
+    return between(start, end, shape(x, middle, exponent))
+
+
+def shape(x: Floats, middle: float, exponent: float) -> Floats:
+    """Share of the gain that has come at x: 0 at x = 0, 1/2 at `middle`."""
+    done = x**exponent
+    return np.asarray(done / (done + middle**exponent))
+
+
+def guess(x: Floats, y: Floats) -> list[Floats]:
+    """For each pair of five midpoints and four exponents the least squares (R0, A)."""
+    shapes = [(shape(x, *start), start) for start in _STARTS]
+    return [solved(y, [1 - g, g], *start) for g, start in shapes]
+
+
+def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Levels at most one range of the data outside of it, C_mid 0.005 to 3 runs, B 0.3 to 10."""
+    low, high = reach(y)
+    return np.array([low, low, _MIDDLES[0], _EXPONENTS[0]]), np.array([high, high, _MIDDLES[1], _EXPONENTS[1]])
+
+
+scalerl = Law("scalerl", ("R0", "A", "C_mid", "B"), predict, guess, bounds, scales={"C_mid": Scale.LOG, "B": Scale.LOG})
