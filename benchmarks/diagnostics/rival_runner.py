@@ -4,11 +4,13 @@ It knows nothing of grpo_ops. A run is {id, family, truth, steps, columns, confi
 has one. Each tool judges its own scenarios in its own format and all other runs converted into it.
 """
 
+import itertools
 import json
 import math
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from rlprobe.schemas import RunManifest, StepRecord
 from rlprobe.storage import RunReader
 from rlprobe.testing import synth
 
-SEEDS = 5
+SEEDS = (100, 101, 102)
+SHORTER = (100, 200)
 Run = dict[str, Any]
 
 TO_TRL = {
@@ -61,28 +64,29 @@ def judge(runs: Path, out: Path) -> None:
 
 
 def _rldoctor_runs() -> Iterator[Run]:
-    for seed in range(SEEDS):
-        for scenario in simulate.SCENARIOS:
-            records, config = simulate.simulate(scenario, seed=seed)
-            columns = _columns(records)
-            steps = [int(step) for step in columns.pop("step")]
-            yield _run(f"rldoctor/{scenario}/{seed}", "rldoctor", scenario, steps, columns, config)
+    for scenario, steps, seed in itertools.product(simulate.SCENARIOS, (*SHORTER, 400), SEEDS):
+        records, config = simulate.simulate(scenario, n_steps=steps, seed=seed)
+        yield _run("rldoctor", scenario, seed, records, config)
 
 
 def _rlprobe_runs() -> Iterator[Run]:
-    for seed in range(SEEDS):
-        for pathology in [None, *synth.PATHOLOGIES]:
-            name = pathology or "healthy"
-            with tempfile.TemporaryDirectory() as folder:
-                reader = RunReader(synth.generate_run(folder, pathology, seed=seed))
-                records = [_as_trl(step) for step in reader.steps()]
-                config = {"algorithm": reader.manifest.algorithm, "num_generations": 8}
-            columns = _columns(records)
-            steps = [int(step) for step in columns.pop("step")]
-            yield _run(f"rlprobe/{name}/{seed}", "rlprobe", name, steps, columns, config)
+    for name, steps, seed in itertools.product(["healthy", *synth.PATHOLOGIES], (*SHORTER, 500), SEEDS):
+        with _synthetic(name, steps, seed) as reader:
+            records = [_as_trl(step) for step in reader.steps()]
+            yield _run("rlprobe", name, seed, records, {"algorithm": reader.manifest.algorithm, "num_generations": 8})
 
 
-def _run(key: str, family: str, truth: str, steps: list[int], columns: Run, config: Run) -> Run:
+@contextmanager
+def _synthetic(name: str, steps: int, seed: int) -> Iterator[RunReader]:
+    """A run as rlprobe records it, in a folder that lives as long as the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield RunReader(synth.generate_run(folder, None if name == "healthy" else name, n_steps=steps, seed=seed))
+
+
+def _run(family: str, truth: str, seed: int, records: list[Run], config: Run) -> Run:
+    columns = _columns(records)
+    steps = [int(step) for step in columns.pop("step")]
+    key = f"{family}/{truth}/{len(steps)}/{seed}"
     return {"id": key, "family": family, "truth": truth, "steps": steps, "columns": columns, "config": config}
 
 
@@ -121,10 +125,8 @@ def _with_regime(finding: Any) -> str:
 def _rlprobe(run: Run) -> list[list[str]]:
     """[signature, severity]; `warn` is spelt `warning` as the others do."""
     if run["family"] == "rlprobe":
-        with tempfile.TemporaryDirectory() as folder:
-            pathology = None if run["truth"] == "healthy" else run["truth"]
-            view = RunView.load(synth.generate_run(folder, pathology, seed=int(run["id"].rsplit("/", 1)[1])))
-            return _named(view)
+        with _synthetic(run["truth"], len(run["steps"]), int(run["id"].rsplit("/", 1)[1])) as reader:
+            return _named(RunView(reader.manifest, reader.steps(), samples_provider=reader.samples))
     manifest = RunManifest(run_id="run", created_at="2026-01-01T00:00:00+00:00", algorithm="grpo")
     return _named(RunView(manifest, [_as_step(record) for record in _records(run)]))
 

@@ -16,18 +16,17 @@ Run = dict[str, Any]
 
 
 def public_runs() -> Iterator[Run]:
-    """The public curves, where the folder is there."""
-    for path in sorted(PUBLIC.glob("*.csv")):
-        yield read(path, f"public/{path.stem}", "public")
+    """The public curves, where the folder is there: every second one to set thresholds by, the others to report."""
+    for index, path in enumerate(sorted(PUBLIC.glob("*.csv"))):
+        yield read(path, f"public/{path.stem}", "public, tuned on" if index % 2 == 0 else "public, held back")
 
 
 def recorded_runs() -> Iterator[Run]:
     """Finished runs of our own, with their held-out evaluations as a column."""
-    sources = [("starter", PUBLIC / "starter"), ("sweeps", RECORDED)]
-    for family, folder in sources:
-        for path in sorted(folder.glob("*/trial-*.csv")):
-            if not path.name.endswith(".evals.csv"):
-                yield read(path, f"{family}/{path.parent.name}/{path.stem}", family)
+    folders = [*sorted((PUBLIC / "starter").glob("*/")), RECORDED / "arith-s"]
+    for path in (path for folder in folders for path in sorted(folder.glob("trial-*.csv"))):
+        if not path.name.endswith(".evals.csv"):
+            yield read(path, f"recorded/{path.parent.name}/{path.stem}", "recorded")
 
 
 def read(path: Path, key: str, family: str) -> Run:

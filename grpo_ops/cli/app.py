@@ -23,6 +23,16 @@ Settings = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
+CURVES = (
+    "A file (CSV, Parquet, JSON lines, trainer_state.json, console log), a run folder, an MLflow run id or a run key; "
+    "or many at once: a folder of curves, or a sweep file. Several make a table."
+)
+SIBLINGS = (
+    "A finished run of the same study, or a folder or sweep file of them: how those ended sets the band. "
+    "May be given several times; a curve is never its own sibling."
+)
+HINDSIGHT = "Of finished curves: what would have been said after 10, 20, 30, 50 and 70 %, and what happened."
+
 
 @app.command()
 @one_sentence
@@ -64,17 +74,45 @@ def promote(
 @app.command()
 @one_sentence
 def forecast(
-    curve: Annotated[str, typer.Argument(metavar="CURVE", help="CSV, Parquet, trainer_state.json, journal, run id.")],
-    horizon: Annotated[int | None, typer.Option(help="Step to forecast; default: the planned last step.")] = None,
-    upto: Annotated[float | None, typer.Option(help="Use only this first share of the curve.")] = None,
-    level: Annotated[float, typer.Option(help="Level of the band.")] = 0.8,
-    plot: Annotated[Path | None, typer.Option(help="Also draw it into this PNG file.")] = None,
-    json: AsJson = False,
+    curves: Annotated[list[str], typer.Argument(metavar="CURVE", help=CURVES)],
+    upto: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Use only this first share of each curve.")
+    ] = None,
+    horizon: Annotated[
+        int | None, typer.Option(metavar="STEP", help="Step to forecast; default: the planned last step.")
+    ] = None,
+    siblings: Annotated[list[str] | None, typer.Option(metavar="PATH", help=SIBLINGS)] = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Probability that the band holds.")] = 0.8,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw it into FILE.png or FILE.html.")] = None,
+    backtest: Annotated[bool, typer.Option("--backtest", help=HINDSIGHT)] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON: an object for one curve, else a list.")] = False,
 ) -> None:
-    """Say where a reward curve will end, how sure that is, and what to do."""
+    """Say where reward curves will end, how sure that is, what is wrong with them, and what to do."""
     from grpo_ops.cli.forecast import forecast_command
+    from grpo_ops.cli.forecast_options import ForecastOptions
 
-    raise typer.Exit(forecast_command(curve, horizon, upto, level, plot, json))
+    options = ForecastOptions(horizon, upto, tuple(siblings or ()), level, plot, backtest, json)
+    raise typer.Exit(forecast_command(curves, options))
+
+
+@app.command()
+@one_sentence
+def backtest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Curves, folders of curves, or sweep files.")],
+    siblings: Annotated[
+        int, typer.Option(metavar="N", help="Finished runs of its sweep that each forecast knows.")
+    ] = 5,
+    draws: Annotated[int, typer.Option(metavar="N", help="How often a run is drawn from each sweep.")] = 50,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    level: Annotated[float, typer.Option(metavar="P", help="Probability that the band holds.")] = 0.8,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list: a row a source, progress and method.")
+    ] = False,
+) -> None:
+    """Say how good early forecasts would have been on finished runs, and how good simpler ones."""
+    from grpo_ops.cli.backtest import backtest_command
+
+    raise typer.Exit(backtest_command(paths, siblings, draws, seed, level, json))
 
 
 @app.command()

@@ -68,12 +68,17 @@ def needs(extra: str, *modules: str) -> None:
             raise MissingExtraError(f"this command (for {module})", extra)
 
 
+def complain(sentence: str) -> None:
+    """Say what is wrong on stderr, and go on."""
+    print(f"grpo-ops: {sentence}", file=sys.stderr)
+
+
 def _leave(number: int, _frame: Any) -> NoReturn:
     raise SystemExit(128 + number)
 
 
 def _end(sentence: str, code: int) -> NoReturn:
-    print(f"grpo-ops: {sentence}", file=sys.stderr)
+    complain(sentence)
     sys.exit(code)
 
 

@@ -1,15 +1,21 @@
 """What the commands say at their end: text for people, and the same as JSON. Imports no room, only its types."""
 
 import dataclasses
+import io
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     from grpo_ops.registry import Promotion
     from grpo_ops.sweep import Board, TrainReport
+
+_UNLIMITED = 10_000
+_WIDE = 110
 
 
 def say(console: Console, *lines: RenderableType) -> None:
@@ -17,6 +23,36 @@ def say(console: Console, *lines: RenderableType) -> None:
     for line in lines:
         shown = Text(line) if isinstance(line, str) else line
         console.print(shown, soft_wrap=not console.is_terminal, highlight=False)
+
+
+def standard_output() -> Console:
+    """Where what a command says goes; brackets in it are no markup, and what its encoding lacks becomes `?`."""
+    if not is_unicode() and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def is_unicode() -> bool:
+    """Whether stdout can show bars, lines and powers."""
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def is_wide(console: Console) -> bool:
+    """Whether a table may have all its columns: in a file or a pipe it always may."""
+    return not console.is_terminal or console.width >= _WIDE
+
+
+def print_table(console: Console, table: Table) -> None:
+    """A table that fits the terminal; in a file or a pipe as wide as it is, without blanks at the ends of its lines."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    wide = Console(file=io.StringIO(), width=_UNLIMITED, highlight=False, markup=False, emoji=False, color_system=None)
+    with wide.capture() as captured:
+        wide.print(table)
+    text = captured.get() if is_unicode() else captured.get().replace("─", "-")
+    for line in text.splitlines():
+        print(line.rstrip(), file=console.file)
 
 
 def print_sweep(console: Console, board: "Board") -> None:

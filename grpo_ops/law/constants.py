@@ -36,6 +36,7 @@ class Pooled:
     fall with (1 - progress); different: sd of what tells runs apart; own: sd of what nothing explains; power: the fall
     of both. near_*: distance over which two runs are alike, in level, law forecast and gain so far (study scales), in
     other hyperparameters, in decades of the learning rate. own_weight: of the run's own scale, in siblings.
+    by_gain: how far the study's scale is what its finished runs still gained (1), not the spread of its levels (0).
     df: prior degrees of freedom of the scale. widening: as in Alone.
     """
 
@@ -52,6 +53,7 @@ class Pooled:
     near_params: float
     near_rate: float
     own_weight: float
+    by_gain: float
     df: float
     widening: float
 
@@ -81,6 +83,7 @@ POOLED = Pooled(
     near_params=3.5,
     near_rate=0.67,
     own_weight=1.0,
+    by_gain=0.3,
     df=5.0,
     widening=1.05,
 )

@@ -28,7 +28,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Noise:
+class Correlation:
     """The residuals' correlation: rho at lag 1; factor f >= 1 by which it raises variances; dof."""
 
     rho: float
@@ -36,7 +36,7 @@ class Noise:
     dof: float
 
     @classmethod
-    def of(cls, influence: Floats, parameters: int) -> "Noise":
+    def of(cls, influence: Floats, parameters: int) -> "Correlation":
         n, total = len(influence), float(influence @ influence)
         lagged = float(influence[:-1] @ influence[1:]) / total if total > 0 else 0.0
         rho = min(max(lagged + (parameters * (1 + lagged) + 2 * lagged) / n, 0.0), _MOST_RHO)
@@ -45,7 +45,7 @@ class Noise:
         return cls(rho, factor, max(1.0, 1 / (1 / spared + 2 / (n * (1 - rho**2)))))
 
 
-def hessian(problem: Problem, optimum: Optimum, noise: Noise) -> Floats:
+def hessian(problem: Problem, optimum: Optimum, noise: Correlation) -> Floats:
     """Covariance of u from the curvature at the optimum."""
     residuals = problem.residuals(optimum.u)
     n, p = len(residuals), len(optimum.u)
@@ -56,7 +56,7 @@ def hessian(problem: Problem, optimum: Optimum, noise: Noise) -> Floats:
     return np.asarray(np.linalg.inv(known))
 
 
-def bootstrap(problem: Problem, optimum: Optimum, noise: Noise) -> Floats:
+def bootstrap(problem: Problem, optimum: Optimum, noise: Correlation) -> Floats:
     """Covariance of u over refits to resampled residuals."""
     path, draws = problem.path(optimum.u), np.random.default_rng(_SEED)
     roots = np.sqrt(problem.sample.weights)
@@ -71,9 +71,9 @@ def bootstrap(problem: Problem, optimum: Optimum, noise: Noise) -> Floats:
     return np.asarray(np.cov(np.array(refits), rowvar=False))
 
 
-def noise_of(problem: Problem, optimum: Optimum) -> Noise:
+def correlation(problem: Problem, optimum: Optimum) -> Correlation:
     """How the residuals at the optimum are correlated."""
-    return Noise.of(_influence(problem.residuals(optimum.u)), len(optimum.u))
+    return Correlation.of(_influence(problem.residuals(optimum.u)), len(optimum.u))
 
 
 def _influence(residuals: Floats) -> Floats:

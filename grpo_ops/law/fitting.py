@@ -7,9 +7,10 @@ import numpy as np
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.errors import LawError
-from grpo_ops.law.covariance import Noise, bootstrap, hessian, noise_of
+from grpo_ops.law.covariance import Correlation, bootstrap, correlation, hessian
 from grpo_ops.law.optimum import Optimum, best
-from grpo_ops.law.problem import Problem, Sample
+from grpo_ops.law.problem import Problem
+from grpo_ops.law.sample import Sample
 from grpo_ops.law.saturation import exponential
 from grpo_ops.law.series import Series, smoothed
 from grpo_ops.law.types import FitStatus, Floats, Law, LawFit
@@ -25,7 +26,7 @@ def fit(curve: RewardCurve, law: Law = exponential, covariance: CovarianceMethod
     """`law` fitted to the whole of `curve`, with progress measured against its planned last step.
 
     Soft L1 loss beyond two standard deviations of the noise, so that single outliers count little; a point counts by
-    the steps that it averages (those since the point before, see problem.py). The fit of -R is the mirror image of
+    the steps that it averages (those since the point before, see sample.py). The fit of -R is the mirror image of
     the fit of R, and shift and scale of the reward pass through to the levels. AICc is n ln(RSS / n) with the small
     sample term, RSS the weighted squares of all residuals, outliers and all, in units of the curve's spread.
     covariance: hessian, about a millisecond, or bootstrap (covariance.py says what each allows for).
@@ -47,7 +48,7 @@ def fit(curve: RewardCurve, law: Law = exponential, covariance: CovarianceMethod
 
 
 def _fitted(series: Series, problem: Problem, found: Optimum, method: CovarianceMethod) -> LawFit:
-    law, sample, correlated = problem.law, problem.sample, noise_of(problem, found)
+    law, sample, correlated = problem.law, problem.sample, correlation(problem, found)
     residuals = sample.full_y - law.predict(sample.full_x, problem.params(found.u))
     smooth = smoothed(sample.full_y, series.window)
     r2_smoothed = _r2(smooth, smooth - sample.full_y + residuals)
@@ -82,10 +83,10 @@ def _units(problem: Problem) -> Floats:
 
 
 def _covariance(
-    problem: Problem, found: Optimum, noise: Noise, method: CovarianceMethod
+    problem: Problem, found: Optimum, correlated: Correlation, method: CovarianceMethod
 ) -> tuple[tuple[float, ...], ...]:
     stretch = _units(problem) * problem.slopes(found.u)
-    matrix = stretch[:, None] * _METHODS[method](problem, found, noise) * stretch
+    matrix = stretch[:, None] * _METHODS[method](problem, found, correlated) * stretch
     return tuple(tuple(map(float, row)) for row in matrix)
 
 

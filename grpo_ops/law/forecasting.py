@@ -48,7 +48,7 @@ def forecast(
     if len(series) < _FEWEST_POINTS:
         return _nothing_known(series, level)
     ahead = outlook(series, pool, params)
-    if series.is_constant and ahead.calibration != "siblings":
+    if series.is_constant and series.last_step < series.horizon and ahead.calibration != "siblings":
         return _never_moved(series, level)
     return _View(series, ahead, level, plateau_share).forecast()
 

@@ -1,102 +1,108 @@
-"""How far apart two runs of a study are in their hyperparameters."""
+"""How far apart two runs of a study are in their hyperparameters, as coordinates in which alike runs lie close."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from grpo_ops.law.types import Floats
 
-Params = Mapping[str, Any]
+Params: TypeAlias = Mapping[str, Any]
 
 _RATE = "learning_rate"
 _ADAPTER = "lora"
-#: A LoRA adapter takes a learning rate about five times as high as full training does (recorded sweeps of this project).
+#: A LoRA adapter takes a learning rate about five times as high as full training does.
 _ADAPTER_FACTOR = 5.0
 _WIDE = 3.0
+_APART = math.sqrt(0.5)  # two different choices lie at distance 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """One hyperparameter: how to read it, and how wide the study searches it. span 0: a choice, not a number."""
+    """One hyperparameter. values: all choices in the study, where it is no number. Else its middle and its span."""
 
     name: str
-    is_log: bool
-    span: float
+    values: tuple[str, ...] = ()
+    is_log: bool = False
+    middle: float = 0.0
+    span: float = 1.0
+
+    @property
+    def width(self) -> int:
+        return len(self.values) + 1 if self.values else 2
+
+    def place(self, value: Any) -> list[float]:
+        """A number: where it lies in the span, and 0; a choice: which it is. What is not known has a place of its own."""
+        if self.values:
+            known = [_APART if str(value) == choice else 0.0 for choice in self.values]
+            return [*known, 0.0 if any(known) else _APART]
+        if not _is_number(value) or (self.is_log and value <= 0):
+            return [0.0, 1.0]
+        return [((math.log(value) if self.is_log else float(value)) - self.middle) / self.span, 0.0]
 
 
 @dataclass(frozen=True, eq=False)
 class Hyperparameters:
     """The hyperparameters of a study's runs, by the last part of their dotted names.
 
-    A learning rate is told apart in decades; any other number in units of its range over the study (of its logarithm,
-    where it spans a factor of 3 and more); a choice, and a number that one of the two lacks, is the same or not.
+    A number counts in units of its range over the study (of its logarithm, where it spans a factor of 3 and more); two
+    different choices, and a number that only one of two runs has, lie 1 apart; the learning rate comes first, in
+    decades, LoRA's counted a fifth.
+    coordinates: (runs, 2 + ...), squared distances are those of the runs.
     """
 
-    runs: tuple[Params, ...]
     axes: tuple[_Axis, ...]
+    rate: _Axis
+    coordinates: Floats
 
     @classmethod
     def of(cls, runs: Sequence[Params | None]) -> "Hyperparameters":
         """From each run's hyperparameters; None or an empty mapping where they are not known."""
-        known = tuple(_plain(run or {}) for run in runs)
+        known = [_plain(run or {}) for run in runs]
         names = sorted({name for run in known for name in run} - {_RATE})
-        return cls(known, tuple(_axis(name, [run.get(name) for run in known]) for name in names))
+        decades = [decade for run in known if (decade := _decades(run)) is not None]
+        rate = _Axis(_RATE, middle=float(np.mean(decades)) if decades else 0.0)
+        axes = tuple(_axis(name, [run.get(name) for run in known]) for name in names)
+        width = 2 + sum(axis.width for axis in axes)
+        places = np.array([_place(run, rate, axes) for run in known], dtype=np.float64)
+        return cls(axes, rate, places.reshape(len(known), width))
 
     def only(self, runs: Sequence[int]) -> "Hyperparameters":
         """Those of the runs at these positions, told apart as before."""
-        return Hyperparameters(tuple(self.runs[run] for run in runs), self.axes)
+        return Hyperparameters(self.axes, self.rate, self.coordinates[list(runs)])
 
-    def decades(self, run: Params | None) -> float:
-        """log10 of the run's learning rate, LoRA's counted a fifth; NaN where it is not known."""
-        return _decades(_plain(run or {}))
+    def with_own(self, run: Params | None) -> Floats:
+        """Coordinates of `run` and then of the study's runs, (1 + runs, 2 + ...); all alike if `run` is not known."""
+        if not run:
+            return np.zeros((1 + len(self.coordinates), self.coordinates.shape[1]))
+        return np.vstack([_place(_plain(run), self.rate, self.axes), self.coordinates])
 
-    @property
-    def all_decades(self) -> Floats:
-        """`decades` of each of the study's runs, (runs,)."""
-        return np.array([_decades(run) for run in self.runs])
 
-    def apart(self, run: Params | None) -> Floats:
-        """Squared distance of `run` from each of the study's runs, its learning rate left out: (runs,)."""
-        own = _plain(run or {})
-        if not own:
-            return np.zeros(len(self.runs))
-        return np.array([_total(self.axes, own, other) for other in self.runs], dtype=np.float64)
+def _place(run: Params, rate: _Axis, axes: Sequence[_Axis]) -> list[float]:
+    return [*rate.place(_decades(run)), *(number for axis in axes for number in axis.place(run.get(axis.name)))]
 
 
 def _plain(run: Params) -> dict[str, Any]:
-    return {name.rsplit(".", 1)[-1] if not name.startswith("lora.") else name: value for name, value in run.items()}
+    return {name if name.startswith("lora.") else name.rsplit(".", 1)[-1]: value for name, value in run.items()}
 
 
-def _decades(run: Params) -> float:
+def _decades(run: Params) -> float | None:
     rate: Any = run.get(_RATE)
     if not _is_number(rate) or not rate > 0:
-        return math.nan
+        return None
     return math.log10(rate / _ADAPTER_FACTOR) if run.get(_ADAPTER) is True else math.log10(rate)
 
 
 def _axis(name: str, values: Sequence[Any]) -> _Axis:
-    numbers = [float(value) for value in values if _is_number(value)]
-    if len(numbers) < sum(value is not None for value in values) or len(set(numbers)) < 2:
-        return _Axis(name, False, 0.0)
-    low, high = min(numbers), max(numbers)
+    known = [value for value in values if value is not None]
+    if not all(map(_is_number, known)):
+        return _Axis(name, tuple(sorted({str(value) for value in known})))
+    low, high = float(min(known)), float(max(known))
     is_log = low > 0 and high / low >= _WIDE
-    return _Axis(name, is_log, math.log(high / low) if is_log else high - low)
-
-
-def _total(axes: Sequence[_Axis], one: Params, other: Params) -> float:
-    return sum(_squared(axis, one, other) for axis in axes) if other else 0.0
-
-
-def _squared(axis: _Axis, one: Params, other: Params) -> float:
-    a: Any = one.get(axis.name)
-    b: Any = other.get(axis.name)
-    if axis.span == 0 or not (_is_number(a) and _is_number(b)) or (axis.is_log and min(a, b) <= 0):
-        return float(a != b)
-    gap = math.log(a / b) if axis.is_log else a - b
-    return float(min(1.0, abs(gap) / axis.span) ** 2)
+    ends = (math.log(low), math.log(high)) if is_log else (low, high)
+    return _Axis(name, is_log=is_log, middle=(ends[0] + ends[1]) / 2, span=ends[1] - ends[0] or 1.0)
 
 
 def _is_number(value: Any) -> bool:

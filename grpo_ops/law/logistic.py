@@ -7,12 +7,13 @@ asymptote before the run, which no run shows. At q = 0 it is a tanh.
 
 import numpy as np
 
-from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.levels import between, grid_minima, reach
 from grpo_ops.law.scales import Scale
 from grpo_ops.law.types import Floats, Law
 
 _RATES, _MIDPOINTS = (2.0, 100.0), (0.0, 1.5)
-_STARTS = [(rate, middle) for rate in (4.0, 8.0, 16.0, 40.0) for middle in (0.05, 0.15, 0.3, 0.5, 0.8)]
+_RATE_GRID = np.geomspace(3.0, 80.0, 7)
+_MIDPOINT_GRID = np.array([0.02, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.2])
 
 
 def predict(x: Floats, p: Floats) -> Floats:
@@ -25,15 +26,15 @@ def predict(x: Floats, p: Floats) -> Floats:
     return between(start, end, shape(x, rate, middle))
 
 
-def shape(x: Floats, rate: float, middle: float) -> Floats:
+def shape(x: Floats, rate: float | Floats, middle: float | Floats) -> Floats:
     """Share of the gain that has come at x: 0 at x = 0, rising to 1."""
     return np.asarray(-np.expm1(-rate * x) / (1 + np.exp(rate * (middle - x))))
 
 
 def guess(x: Floats, y: Floats) -> list[Floats]:
-    """For each pair of four rates and five midpoints the least squares (R0, R_inf)."""
-    shapes = [(shape(x, *start), start) for start in _STARTS]
-    return [solved(y, [1 - g, g], *start) for g, start in shapes]
+    """The best of 7 rates and 12 midpoints, each with its least squares (R0, R_inf)."""
+    g = shape(x, _RATE_GRID[:, None, None], _MIDPOINT_GRID[:, None])
+    return grid_minima(y, np.stack([1 - g, g], axis=-1), _RATE_GRID, _MIDPOINT_GRID)
 
 
 def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:

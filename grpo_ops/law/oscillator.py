@@ -13,14 +13,15 @@ import math
 
 import numpy as np
 
-from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.levels import between, grid_minima, reach
 from grpo_ops.law.scales import Scale
 from grpo_ops.law.types import Floats, Law
 
 _FREQUENCIES, _RATIOS = (1.0, 400.0), (0.2, 4.0)
 _SCALES = {"w": Scale.INVERSE_SQUARE, "z": Scale.INVERSE_SQUARE}
 _TINY = 1e-300  # in place of 0, where sin(v) / v is 1
-_STARTS = [(w, z) for w in (2.0, 5.0, 10.0, 20.0, 40.0) for z in (0.3, 0.6, 1.0, 1.7, 3.0)]
+_FREQUENCY_GRID = np.geomspace(1.5, 120.0, 12)
+_RATIO_GRID = np.array([0.25, 0.5, 0.9, 1.5, 3.0])
 
 
 def predict(x: Floats, p: Floats) -> Floats:
@@ -33,7 +34,7 @@ def predict(x: Floats, p: Floats) -> Floats:
     return between(start, end, shape(x, frequency, ratio))
 
 
-def shape(x: Floats, frequency: float, ratio: float) -> Floats:
+def shape(x: Floats, frequency: float | Floats, ratio: float) -> Floats:
     """Share of the gain that has come at x: 0 at x = 0, in the end 1; beyond 1 where z < 1."""
     t = frequency * x
     root = math.sqrt(abs((ratio - 1) * (ratio + 1)))
@@ -53,9 +54,9 @@ def _over(t: Floats, ratio: float, root: float) -> Floats:
 
 
 def guess(x: Floats, y: Floats) -> list[Floats]:
-    """For each pair of five frequencies and five damping ratios the least squares (R0, R_inf)."""
-    shapes = [(shape(x, *start), start) for start in _STARTS]
-    return [solved(y, [1 - g, g], *start) for g, start in shapes]
+    """The best of 12 frequencies and 5 damping ratios, each with its least squares (R0, R_inf)."""
+    g = np.stack([shape(x, _FREQUENCY_GRID[:, None], float(ratio)) for ratio in _RATIO_GRID], axis=1)
+    return grid_minima(y, np.stack([1 - g, g], axis=-1), _FREQUENCY_GRID, _RATIO_GRID)
 
 
 def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -88,14 +88,11 @@ def cohort(own: Series, pool: Pool, params: Params | None = None) -> Cohort:
     """`own` and the runs of `pool`, all at own's progress."""
     progress = own.position(own.last_step) / own.n
     now = [standing(own), *(track.at(progress) for track in pool.tracks)]
-    apart = np.zeros((len(pool) + 1, len(pool) + 1))
-    apart[1:, 1:], apart[0, 1:] = pool.apart, pool.hyperparameters.apart(params)
     return Cohort(
         now=np.stack(now, axis=-1),
         finals=_column([track.final for track in pool.tracks]),
         final_variances=_column([track.final_variance for track in pool.tracks]),
-        decades=_column([pool.hyperparameters.decades(params), *pool.hyperparameters.all_decades]),
-        apart=apart,
+        coordinates=pool.hyperparameters.with_own(params),
         progress=progress,
     )
 

@@ -10,7 +10,6 @@ from grpo_ops.errors import LawError
 from grpo_ops.law.hyperparameters import Hyperparameters, Params
 from grpo_ops.law.series import Series
 from grpo_ops.law.standing import Track
-from grpo_ops.law.types import Floats
 
 #: A run counts as finished from this share of its planned points on.
 FINISHED = 0.95
@@ -20,14 +19,13 @@ FINISHED = 0.95
 class Pool:
     """Finished runs of one study: their standings after every point, their final levels, their hyperparameters.
 
-    tracks: one a run. horizon: median planned last step. apart: (runs, runs) squared distances of hyperparameters.
+    tracks: one a run. horizon: median planned last step.
     left_out: how many of the given runs had not finished, or were empty.
     """
 
     tracks: tuple[Track, ...]
     horizon: float
     hyperparameters: Hyperparameters
-    apart: Floats
     left_out: int
 
     @classmethod
@@ -42,24 +40,19 @@ class Pool:
             raise LawError(f"a pool needs hyperparameters for each of its {len(curves)} curves but got {len(known)}")
         all_runs = [(Series.of(curve), own) for curve, own in zip(curves, known, strict=True)]
         runs = [(series, own) for series, own in all_runs if _is_finished(series)]
-        hyperparameters = Hyperparameters.of([own for _, own in runs])
-        apart = [hyperparameters.apart(own) for _, own in runs]
         return cls(
             tuple(Track.of(series) for series, _ in runs),
             float(np.median([series.horizon for series, _ in runs])) if runs else 0.0,
-            hyperparameters,
-            np.array(apart) if runs else np.zeros((0, 0)),
+            Hyperparameters.of([own for _, own in runs]),
             len(curves) - len(runs),
         )
 
     def only(self, runs: Sequence[int]) -> "Pool":
         """The runs at these positions, prepared as they are."""
-        index = np.asarray(runs, dtype=int)
         return Pool(
-            tuple(self.tracks[run] for run in index),
+            tuple(self.tracks[run] for run in runs),
             self.horizon,
-            self.hyperparameters.only(index),
-            self.apart[np.ix_(index, index)],
+            self.hyperparameters.only(runs),
             self.left_out,
         )
 

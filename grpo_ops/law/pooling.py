@@ -21,15 +21,14 @@ _JITTER = 1e-6
 class Cohort:
     """Runs at the same progress, the one to be forecast first; `...` stands for any number of cohorts at once.
 
-    now: (..., 6, 1 + siblings) standings. finals, final_variances: (..., siblings). decades, apart: hyperparameters,
-    (..., 1 + siblings) and (..., 1 + siblings, 1 + siblings). progress: 0 to 1.
+    now: (..., 6, 1 + siblings) standings. finals, final_variances: (..., siblings). coordinates: of hyperparameters,
+    (..., 1 + siblings, axes), the first two of the learning rate. progress: 0 to 1.
     """
 
     now: Floats
     finals: Floats
     final_variances: Floats
-    decades: Floats
-    apart: Floats
+    coordinates: Floats
     progress: float
 
 
@@ -62,28 +61,24 @@ def _conditioned(alike: Floats, unexplained: Floats, known: Floats, df: float) -
 
 
 def _study_scale(cohort: Cohort, recent: Floats, start: Floats, constants: Pooled, alone: Alone) -> Floats:
-    """Twice the spread of all known levels, blended with what the run's own past says. Never 0."""
+    """Between the spread of all known levels and what finished runs still gained, with the run's own past. Never 0."""
     levels = np.concatenate([cohort.finals, recent, start], axis=-1)
     siblings = cohort.finals.shape[-1]
-    spread = 4 * np.var(levels, axis=-1)
+    gained = np.mean((cohort.finals - recent[..., 1:]) ** 2, axis=-1) / max(1 - cohort.progress, 0.05) ** 2
+    spread = (4 * np.var(levels, axis=-1)) ** (1 - constants.by_gain) * gained**constants.by_gain
     own = own_scale(cohort.now[..., 0], cohort.progress, alone) ** 2
     blended = (constants.own_weight * own + siblings * spread) / (constants.own_weight + siblings)
-    tiny = 1e-12 * np.max(np.abs(levels), axis=-1) + 1e-300
+    tiny = 1e-9 * np.max(np.abs(levels), axis=-1) + 1e-150
     return np.asarray(np.sqrt(np.maximum(blended, tiny**2)))
 
 
 def _distances(cohort: Cohort, signs: tuple[Floats, ...], scale: Floats, constants: Pooled) -> Floats:
     """Squared distances d_ij², (..., 1 + siblings, 1 + siblings)."""
     near = (constants.near_level, constants.near_law, constants.near_gain)
-    total = cohort.apart / constants.near_params**2 + _squares(cohort.decades) / constants.near_rate**2
-    for values, length in zip(signs, near, strict=True):
-        total = total + _squares(values) / (length * scale[..., None, None]) ** 2
-    return np.asarray(total)
-
-
-def _squares(values: Floats) -> Floats:
-    """Squared differences of all pairs; 0 where one of them is not known."""
-    return np.nan_to_num((values[..., :, None] - values[..., None, :]) ** 2, nan=0.0)
+    parts = [cohort.coordinates[..., :2] / constants.near_rate, cohort.coordinates[..., 2:] / constants.near_params]
+    parts += [(values / (length * scale[..., None]))[..., None] for values, length in zip(signs, near, strict=True)]
+    places = np.concatenate(parts, axis=-1)
+    return np.asarray(np.sum((places[..., :, None, :] - places[..., None, :, :]) ** 2, axis=-1))
 
 
 def _final_variances(cohort: Cohort) -> Floats:

@@ -1,4 +1,4 @@
-"""What a fit minimises: one law, one curve, in units in which every curve looks alike."""
+"""What a fit minimises: one law against one sample."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -6,58 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from grpo_ops.law.sample import Sample
 from grpo_ops.law.scales import Scale
-from grpo_ops.law.series import Series, thinned
 from grpo_ops.law.types import Floats, Law
 
 Flags = NDArray[np.bool_]
-
-_MOST_POINTS, _COARSE_POINTS = 2048, 128
-_TOLERATED = 2.0  # standard deviations from which on a residual counts less than by its square
-_LIGHTEST, _HEAVIEST = 0.25, 4.0
-_LEAST_SPREAD = 1e-3
 _STEP = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A curve as it is fitted: y = (reward / unit - origin) / spread, at most 2048 points, the rest averaged away.
-
-    x, y, weights: one a point; weights have mean 1. unit: the largest absolute reward, so that no square overflows.
-    origin: median of reward / unit. spread: 1.48 times their median distance from it, at least a thousandth of the
-    range (where most rewards are equal). full_x, full_y: all points, in the same units.
-    """
-
-    x: Floats
-    y: Floats
-    weights: Floats
-    full_x: Floats
-    full_y: Floats
-    unit: float
-    origin: float
-    spread: float
-
-    @classmethod
-    def of(cls, series: Series) -> "Sample":
-        unit = float(np.max(np.abs(series.y)))
-        y = series.y / unit
-        origin = float(np.median(y))
-        spread = max(1.4826 * float(np.median(np.abs(y - origin))), _LEAST_SPREAD * float(np.ptp(y)))
-        full, weights = (y - origin) / spread, _window_lengths(series)
-        columns = _averaged(series.x, full, weights, _MOST_POINTS)
-        return cls(*columns, series.x, full, unit, origin, spread)
-
-    def coarse(self) -> "Sample":
-        """At most 128 points: enough to tell one starting point from another."""
-        x, y, weights = _averaged(self.x, self.y, self.weights, _COARSE_POINTS)
-        return replace(self, x=x, y=y, weights=weights)
-
-    @property
-    def tolerance(self) -> float:
-        """Twice the noise of one point, from the median step between neighbours: outliers must not widen it much."""
-        steps = np.diff(self.y)
-        typical, rms = 1.4826 * float(np.median(np.abs(steps))), float(np.sqrt(np.mean(steps**2)))
-        return _TOLERATED * max(typical, 0.2 * rms, 1e-9) / float(np.sqrt(2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +43,8 @@ class Problem:
         return Problem.of(self.law, self.sample.coarse())
 
     def starts(self) -> list[Floats]:
-        """The law's guesses within the bounds, best first."""
-        found = [self.clip(self.coordinates(p)) for p in self.law.guess(self.sample.x, self.sample.y)]
-        return sorted(found, key=lambda u: cost(self.residuals(u)))
+        """The law's guesses, within the bounds."""
+        return [self.clip(self.coordinates(p)) for p in self.law.guess(self.sample.x, self.sample.y)]
 
     def clip(self, u: Floats) -> Floats:
         return np.minimum(np.maximum(u, self.low), self.high)
@@ -128,11 +81,12 @@ class Problem:
         jacobian = np.empty((len(here), len(u)))
         for index, unit in enumerate(np.eye(len(u))):
             if index >= linear:
-                step = _STEP * max(abs(u[index]), _STEP)
+                step = _STEP * (u[index] if self.inverses[index] else 1.0)
                 jacobian[:, index] = (self.path(u + step * unit) - here) / step
-            elif index != 0:
+            elif index > 0 or levels == 0:
                 jacobian[:, index] = self.path(np.concatenate((unit[:linear], u[linear:])))
-        jacobian[:, 0] = 1 - jacobian[:, 1:levels].sum(axis=1)
+        if levels:
+            jacobian[:, 0] = 1 - jacobian[:, 1:levels].sum(axis=1)
         return self._scale[:, None] * jacobian
 
     def with_rewards(self, y: Floats) -> "Problem":
@@ -150,20 +104,3 @@ def cost(residuals: Floats) -> float:
 
 def _on(law: Law, scale: Scale) -> Flags:
     return np.array([law.scales.get(name) is scale for name in law.names])
-
-
-def _averaged(x: Floats, y: Floats, weights: Floats, most: int) -> tuple[Floats, Floats, Floats]:
-    """The three as weighted means (weights: as means of 1) of neighbours, so that no more than `most` are left."""
-    block = -(-len(x) // most)
-    heavy = thinned(weights, block)
-    return thinned(x, block), thinned(weights * y, block) / heavy, heavy / heavy.mean()
-
-
-def _window_lengths(series: Series) -> Floats:
-    """Steps that each point averages, in units of the usual distance: those since the point before.
-
-    Held within a quarter and four, as a long gap is more often a lost row than a mean over it.
-    """
-    steps = np.array(series.steps, dtype=np.float64)
-    gaps = np.diff(steps, prepend=steps[0] - series.spacing) / series.spacing
-    return np.clip(gaps, _LIGHTEST, _HEAVIEST)

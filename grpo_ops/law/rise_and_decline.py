@@ -10,7 +10,7 @@ two points and has no standard error; a free b is not worth its parameter.
 
 import numpy as np
 
-from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.levels import between, grid_minima, reach
 from grpo_ops.law.logistic import shape as _drop_shape
 from grpo_ops.law.saturation import shape as _rise_shape
 from grpo_ops.law.scales import Scale
@@ -18,7 +18,8 @@ from grpo_ops.law.types import Floats, Law
 
 _STEEPNESS = 20.0
 _TAUS, _TURNS = (0.01, 5.0), (0.1, 1.0)
-_STARTS = [(tau, turn) for tau in (0.03, 0.1, 0.3, 1.0) for turn in (0.15, 0.3, 0.45, 0.6, 0.75, 0.9)]
+_TAU_GRID = np.array([0.02, 0.06, 0.15, 0.4, 1.2])
+_TURN_GRID = np.linspace(0.12, 0.98, 15)
 
 
 def predict(x: Floats, p: Floats) -> Floats:
@@ -32,9 +33,11 @@ def predict(x: Floats, p: Floats) -> Floats:
 
 
 def guess(x: Floats, y: Floats) -> list[Floats]:
-    """For each pair of four tau and six turns the least squares (R0, R_inf, drop)."""
-    shapes = [(_rise_shape(x, tau), _drop_shape(x, _STEEPNESS, turn), tau, turn) for tau, turn in _STARTS]
-    return [solved(y, [1 - g, g, -h], tau, turn) for g, h, tau, turn in shapes]
+    """The best of 5 tau and 15 turns, each with its least squares (R0, R_inf, drop)."""
+    g = _rise_shape(x, _TAU_GRID[:, None, None])
+    h = _drop_shape(x, _STEEPNESS, _TURN_GRID[:, None])
+    columns = np.stack(np.broadcast_arrays(1 - g, g, -h), axis=-1)
+    return grid_minima(y, columns, _TAU_GRID, _TURN_GRID)
 
 
 def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:

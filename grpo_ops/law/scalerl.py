@@ -6,12 +6,13 @@ whole of a run; here C is progress, which is proportional to compute where a ste
 
 import numpy as np
 
-from grpo_ops.law.levels import between, reach, solved
+from grpo_ops.law.levels import between, grid_minima, reach
 from grpo_ops.law.scales import Scale
 from grpo_ops.law.types import Floats, Law
 
 _MIDDLES, _EXPONENTS = (0.005, 3.0), (0.3, 10.0)
-_STARTS = [(middle, exponent) for middle in (0.03, 0.08, 0.2, 0.4, 0.8) for exponent in (0.7, 1.5, 3.0, 6.0)]
+_MIDDLE_GRID = np.array([0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.95, 1.5])
+_EXPONENT_GRID = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
 
 
 def predict(x: Floats, p: Floats) -> Floats:
@@ -24,16 +25,16 @@ def predict(x: Floats, p: Floats) -> Floats:
     return between(start, end, shape(x, middle, exponent))
 
 
-def shape(x: Floats, middle: float, exponent: float) -> Floats:
+def shape(x: Floats, middle: float | Floats, exponent: float | Floats) -> Floats:
     """Share of the gain that has come at x: 0 at x = 0, 1/2 at `middle`."""
     done = x**exponent
     return np.asarray(done / (done + middle**exponent))
 
 
 def guess(x: Floats, y: Floats) -> list[Floats]:
-    """For each pair of five midpoints and four exponents the least squares (R0, A)."""
-    shapes = [(shape(x, *start), start) for start in _STARTS]
-    return [solved(y, [1 - g, g], *start) for g, start in shapes]
+    """The best of 13 midpoints and 5 exponents, each with its least squares (R0, A)."""
+    g = shape(x, _MIDDLE_GRID[:, None, None], _EXPONENT_GRID[:, None])
+    return grid_minima(y, np.stack([1 - g, g], axis=-1), _MIDDLE_GRID, _EXPONENT_GRID)
 
 
 def bounds(x: Floats, y: Floats) -> tuple[Floats, Floats]:

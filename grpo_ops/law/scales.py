@@ -16,8 +16,8 @@ class Scale(StrEnum):
     def around(self, value: float, half: float) -> tuple[float, float]:
         """The interval whose half width, seen from `value`, is `half`: symmetric on this scale.
 
-        >>> Scale.INVERSE_SQUARE.around(2.0, 1.0)
-        (1.4142135623730951, inf)
+        >>> Scale.INVERSE_SQUARE.around(2.0, 3.0)
+        (1.0, inf)
         """
         if self is Scale.PLAIN:
             return value - half, value + half

@@ -62,7 +62,7 @@ class Series:
     @cached_property
     def x(self) -> Floats:
         """Progress of each point, 1 at the planned last one: the share of planned points that it completes."""
-        first = min(self.steps[0], self.spacing) if self.steps else 0
+        first = self.steps[0] if self.steps else 0
         return np.asarray((1 + (np.array(self.steps, dtype=np.float64) - first) / self.spacing) / self.n)
 
     @cached_property
@@ -108,7 +108,7 @@ class Series:
 
     def position(self, step: int) -> float:
         """Which of the planned points `step` is, counted from 1."""
-        return 1 + (step - min(self.steps[0], self.spacing)) / self.spacing
+        return 1 + (step - self.steps[0]) / self.spacing
 
     def count(self, step: int) -> int:
         """Points at `step` and before."""
@@ -167,5 +167,5 @@ def _series(curve: RewardCurve, horizon: int | None, sign: float) -> Series:
 
 def _planned(steps: tuple[int, ...], spacing: int, end: int) -> int:
     """Number of points from the first one to `end`."""
-    first = min(steps[0], spacing) if steps else spacing
+    first = steps[0] if steps else spacing
     return max(len(steps), 1 + round((end - first) / spacing))

@@ -52,7 +52,7 @@ class Law:
     bounds: Callable[[Floats, Floats], tuple[Floats, Floats]]
     levels: int = 2
     gains: int = 0
-    scales: Mapping[str, Scale] = field(default_factory=dict)
+    scales: Mapping[str, Scale] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +84,23 @@ class LawFit:
 
     @property
     def standard_errors(self) -> dict[str, float]:
-        """By parameter name; empty where there are no parameters."""
-        return {name: math.sqrt(self.covariance[i][i]) for i, name in enumerate(self.params)}
+        """By parameter name; empty where there is no covariance."""
+        return {
+            name: math.sqrt(row[i]) for i, (name, row) in enumerate(zip(self.params, self.covariance, strict=False))
+        }
 
     def interval(self, name: str, level: float = 0.95) -> tuple[float, float]:
-        """Where parameter `name` lies with probability `level`: Student's t, symmetric on the parameter's scale.
+        """Low and high end; holds the true value with probability `level`. Student's t, on the parameter's scale.
 
-        Raises LawError for a level outside (0, 1) and for a parameter that the fit does not have.
+        An end that the data leave open is infinite. The law's docstring says where the intervals hold less, or more,
+        than they promise. Raises LawError for a level outside (0, 1) and a parameter that the fit does not have.
         """
         if not 0 < level < 1:
             raise LawError(f"level must lie between 0 and 1 but got {level}")
-        if name not in self.params:
+        errors = self.standard_errors
+        if name not in errors:
             raise LawError(f"the {self.law} fit ({self.status.value}) has no parameter {name!r}")
-        half = _quantile(level, self.dof) * self.standard_errors[name]
+        half = _quantile(level, self.dof) * errors[name]
         return self.scales.get(name, Scale.PLAIN).around(self.params[name], half)
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,7 +112,7 @@ class LawFit:
             "horizon": self.horizon,
             "params": {name: or_none(value) for name, value in self.params.items()},
             "standard_errors": {name: or_none(value) for name, value in self.standard_errors.items()},
-            "intervals": {name: [or_none(end) for end in self.interval(name)] for name in self.params},
+            "intervals": {name: [or_none(end) for end in self.interval(name)] for name in self.standard_errors},
             "covariance": [[or_none(value) for value in row] for row in self.covariance],
             "covariance_method": self.covariance_method,
             "dof": or_none(self.dof),

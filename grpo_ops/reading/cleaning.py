@@ -42,7 +42,7 @@ def cleaned(table: Table, source: str) -> tuple[RewardCurve, tuple[str, ...]]:
         tuple(table.steps[kept].astype(np.int64).tolist()),
         tuple(table.rewards[kept].tolist()),
         table.max_steps,
-        {name: tuple(column[kept].tolist()) for name, column in table.metrics.items()},
+        _metrics(table, kept),
     )
     notes = (*table.notes, *_dropped(table, rows, finite), *_moved(table, finite))
     logged = np.unique(table.steps[rows]).astype(np.int64).tolist()
@@ -76,7 +76,13 @@ def _last_of_each_step(table: Table, finite: NDArray[np.intp]) -> NDArray[np.int
     """The rows that count, in the order of their steps."""
     ordered = finite[np.argsort(table.steps[finite], kind="stable")]
     steps = table.steps[ordered]
-    return ordered[np.append(steps[1:] != steps[:-1], True)]
+    last: NDArray[np.intp] = ordered[np.append(steps[1:] != steps[:-1], True)]
+    return last
+
+
+def _metrics(table: Table, kept: NDArray[np.intp]) -> dict[str, tuple[float, ...]]:
+    columns = {name: column[kept] for name, column in table.metrics.items()}
+    return {name: tuple(column.tolist()) for name, column in columns.items() if not np.all(np.isnan(column))}
 
 
 def _dropped(table: Table, rows: NDArray[np.intp], finite: NDArray[np.intp]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ops.errors import CurveError
 from grpo_ops.reading.charts import one_run
-from grpo_ops.reading.cleaning import Table, to_numbers
+from grpo_ops.reading.cleaning import Numbers, Table, to_numbers
 from grpo_ops.reading.names import REWARD_NAMES, STEP_NAMES, listed, recognised, trl_name
 
 
@@ -50,11 +50,6 @@ def named(names: Iterable[str], source: str, name: str) -> str:
     return name if name in alike else alike[0]
 
 
-def _metrics(columns: Mapping[str, Sequence[Any]], taken: Iterable[str | None]) -> dict[str, Any]:
-    taken = set(taken)
-    metrics = {}
-    for name, cells in columns.items():
-        column = to_numbers(cells) if name and name not in taken else np.empty(0)
-        if not np.all(np.isnan(column)):
-            metrics[name if trl_name(name) in columns else trl_name(name)] = column
-    return metrics
+def _metrics(columns: Mapping[str, Sequence[Any]], taken: Sequence[str | None]) -> dict[str, Numbers]:
+    others = {name: cells for name, cells in columns.items() if name and name not in taken}
+    return {name if trl_name(name) in columns else trl_name(name): to_numbers(cells) for name, cells in others.items()}

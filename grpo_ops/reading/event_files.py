@@ -29,6 +29,8 @@ def read_event_files(paths: Sequence[Path], source: str, reward: str | None) -> 
     points: Points = {}
     for path in paths:
         _collect(path, points)
+    if not points:
+        raise CurveError(f"{source} holds no scalars of TensorBoard: give the event files of a run that logged there")
     name = reward_name(points, source, reward)
     steps, rewards = points.pop(name)
     columns: dict[str, Any] = {"step": steps, name: rewards}

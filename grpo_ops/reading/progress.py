@@ -22,8 +22,10 @@ def counted_steps(bars: Sequence[int | None]) -> tuple[list[int], str]:
     if len(done) == len(bars) and _is_regular(done):
         return done, "the log names no steps: they are from its progress bars"
     every = max(1, round(max(done) / len(bars))) if done else 1
-    why = "from its progress bars" if done else "as it shows no progress bar: give logging_steps times that many if not"
-    return [every * line for line in range(1, len(bars) + 1)], f"the log names no steps: {every} a line is taken, {why}"
+    steps = [every * line for line in range(1, len(bars) + 1)]
+    if done:
+        return steps, f"the log names no steps: {every} a line is assumed, by its progress bars"
+    return steps, "the log names no steps and shows no progress bar: one a line is assumed, as if logging_steps were 1"
 
 
 def _is_regular(done: Sequence[int]) -> bool:

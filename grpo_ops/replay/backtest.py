@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtri
-from numpy.typing import NDArray
 
 from grpo_ops.law import Pool, forecast
 from grpo_ops.law.series import Series, trailing_mean
@@ -60,16 +59,14 @@ def _rows(
             yield BacktestRow.of(source.name, share, method, count, scores)
 
 
-def _draws(
-    field: "_Field", source: Source, siblings: int, draws: int, seed: int
-) -> list[tuple[int, NDArray[np.int_]]]:
+def _draws(field: "_Field", source: Source, siblings: int, draws: int, seed: int) -> list[tuple[int, Sequence[int]]]:
     """(run, its siblings) of each draw; a source without siblings has one draw a run."""
-    runs, none = len(field.series), np.array([], dtype=int)
+    runs = len(field.series)
     if not source.is_sweep or runs < FEWEST_RUNS or siblings < 1:
-        return [(run, none) for run in range(runs)]
+        return [(run, ()) for run in range(runs)]
     random = np.random.default_rng(seed)
-    orders = [random.permutation(runs) for _ in range(draws)]
-    return [(int(order[0]), order[1 : siblings + 1]) for order in orders]
+    orders = [random.permutation(runs).tolist() for _ in range(draws)]
+    return [(order[0], order[1 : siblings + 1]) for order in orders]
 
 
 @dataclass(frozen=True)
@@ -93,9 +90,7 @@ class _Field:
         return cls(only, series, Pool.of(ended, params), _sweep_units(series) if shared else _own_units(series))
 
 
-def _say(
-    field: _Field, run: int, others: NDArray[np.int_], share: float, level: float, methods: Methods
-) -> None:
+def _say(field: _Field, run: int, others: Sequence[int], share: float, level: float, methods: Methods) -> None:
     """Add each method's score for one run after `share` of it."""
     series, curve, unit = field.series[run], field.source.curves[run], field.units[run]
     count = max(_FEWEST_POINTS, int(np.searchsorted(series.x, share * (1 + 1e-9), side="right")))

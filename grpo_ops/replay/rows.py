@@ -45,9 +45,7 @@ class BacktestRow:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            name: or_none(value) if isinstance(value, float) else value for name, value in asdict(self).items()
-        }
+        return {name: or_none(value) if isinstance(value, float) else value for name, value in asdict(self).items()}
 
 
 def mean_rows(rows: Sequence[BacktestRow]) -> list[BacktestRow]:

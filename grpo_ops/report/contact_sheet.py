@@ -23,7 +23,7 @@ PHASE_COLORS = {
     Phase.DECLINE: "#D55E00",
     Phase.NO_SIGNAL: "#BBBBBB",
 }
-_POINT, _MEAN, _LAW, _BAND = "#888888", "#000000", "#CC79A7", "#0072B2"
+_POINT, _MEAN, _LAW, _BAND = "#666666", "#000000", "#CC79A7", "#0072B2"
 _MOST_POINTS = 1000
 _PANEL = (2.6, 1.7)
 
@@ -42,7 +42,7 @@ class Panel:
     def of(cls, name: str, curve: RewardCurve, upto: float = 0.3) -> "Panel":
         """`curve` with its law, its phases, and its end as forecast from the first `upto` of its points."""
         early = curve.head(max(1, round(upto * len(curve))))
-        ahead = forecast(early, horizon=curve.steps[-1]) if len(curve) > 1 else None
+        ahead = forecast(early, horizon=max(1, curve.steps[-1])) if len(curve) > 1 else None
         return cls(name, curve, fit(curve, exponential), ahead, phases(curve))
 
 
@@ -67,10 +67,13 @@ def _page(panels: Sequence[Panel], columns: int, rows: int) -> Figure:
 
 def _draw(axes: Axes, panel: Panel) -> None:
     _draw_phases(axes, panel.spans)
-    _draw_curve(axes, panel.curve)
-    _draw_law(axes, panel.law)
+    if len(panel.curve):
+        _draw_curve(axes, panel.curve)
+        axes.set_xlim(panel.curve.steps[0], panel.curve.steps[-1] + 1)
     if panel.ahead is not None:
         _draw_forecast(axes, panel.ahead)
+    axes.autoscale(False)
+    _draw_law(axes, panel.law)
     axes.set_title(panel.name[-48:], fontsize=5.5, loc="left", pad=2)
     axes.tick_params(labelsize=5, length=2, pad=1)
     axes.spines[["top", "right"]].set_visible(False)
@@ -84,14 +87,14 @@ def _draw_phases(axes: Axes, spans: tuple[PhaseSpan, ...]) -> None:
 def _draw_curve(axes: Axes, curve: RewardCurve) -> None:
     series = Series.of(curve)
     every = max(1, len(series) // _MOST_POINTS)
-    axes.plot(series.steps[::every], series.y[::every], ".", color=_POINT, ms=2, mec="none", alpha=0.7)
+    axes.plot(series.steps[::every], series.y[::every], ".", color=_POINT, ms=2.8, mec="none", alpha=0.8)
     mean = trailing_mean(series.y, max(3, len(series) // 15))
     axes.plot(series.steps[::every], mean[::every], color=_MEAN, lw=0.9)
 
 
 def _draw_law(axes: Axes, law: LawFit) -> None:
     if law.params:
-        x = np.linspace(0, 1, 100)
+        x = np.linspace(0, 1, 200)
         levels = exponential.predict(x, np.array([*law.params.values()]))
         axes.plot(x * law.horizon, levels, "--", color=_LAW, lw=0.9)
 
@@ -100,7 +103,7 @@ def _draw_forecast(axes: Axes, ahead: Forecast) -> None:
     steps = [point.step for point in ahead.path]
     low, high = [point.low for point in ahead.path], [point.high for point in ahead.path]
     if len(steps) > 1:
-        axes.fill_between(steps, low, high, facecolor="none", edgecolor=_BAND, hatch="////", lw=0.6, alpha=0.5)
+        axes.fill_between(steps, low, high, facecolor="none", edgecolor=_BAND, lw=0.8)
 
 
 def _legend() -> list[Patch | Line2D]:

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from grpo_ops.cli.failures import one_sentence
-from grpo_ops.cli.forecast import curve_of
+from grpo_ops.cli.curves import curve_of
 from grpo_ops.cli.further import look_further
 from grpo_ops.errors import CurveError, SweepError, TaskError
 from grpo_ops.home import Home, without_password
@@ -90,7 +90,7 @@ def test_nothing_is_reconciled_where_nothing_was_run(tmp_path):
     [
         (["--horizon", "10"], 2, "--horizon 10 is before the curve's last step 20; give a later step"),
         (["--horizon", "10", "--upto", "1"], 0, ""),
-        (["--plot", "/no/such/folder/a.png"], 1, "cannot use /no/such/folder/a.png: No such file or directory"),
+        (["--plot", "/no/such/folder/a.png"], 2, "--plot /no/such/folder/a.png cannot be written: there is no folder"),
         (["--upto", "2"], 2, "--upto is a share of the curve"),
     ],
 )

@@ -1,3 +1,4 @@
+import itertools
 import json
 import math
 
@@ -8,10 +9,15 @@ from hypothesis import strategies as st
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.errors import LawError
-from grpo_ops.law import FitStatus, Phase, forecast
+from grpo_ops.law import FitStatus, Phase, Pool, forecast
 from grpo_ops.reading import read_curve
 
 REWARDS = st.lists(st.integers(0, 1000).map(lambda i: i / 1000), min_size=4, max_size=60)
+
+
+def numbers_of(ahead) -> list[float]:
+    names = ("mean", "low", "high", "sd", "last_value", "next_low", "next_high")
+    return [getattr(ahead, name) for name in names]
 
 
 def curve_of(rewards, max_steps=100) -> RewardCurve:
@@ -24,22 +30,49 @@ def test_shifting_and_scaling_the_reward_shifts_and_scales_the_forecast(rewards,
     one, other = forecast(curve_of(rewards)), forecast(curve_of([scale * reward + shift for reward in rewards]))
     close = {"rel": 1e-5, "abs": 1e-5 * (scale + abs(shift))}
     assert other.mean == pytest.approx(scale * one.mean + shift, **close)
-    assert other.sd == pytest.approx(scale * one.sd, **close)
+    assert other.sd == pytest.approx(scale * one.sd, **close, nan_ok=True)
+    assert (other.plateau_step, other.collapse_chance) == pytest.approx(
+        (one.plateau_step, one.collapse_chance), abs=1e-4, nan_ok=True
+    )
 
 
 @given(REWARDS)
 @settings(max_examples=60, deadline=None)
 def test_reversing_the_sign_mirrors_it(rewards):
     one, other = forecast(curve_of(rewards)), forecast(curve_of([-reward for reward in rewards])).mirrored()
-    assert [other.mean, other.low, other.high] == pytest.approx([one.mean, one.low, one.high], abs=1e-6)
+    assert numbers_of(other) == pytest.approx(numbers_of(one), abs=1e-6, nan_ok=True)
+
+
+@given(REWARDS, st.integers(1, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_a_constant_step_offset_changes_nothing_but_the_steps(rewards, offset):
+    curve = curve_of(rewards, None)
+    moved = RewardCurve(tuple(step + offset for step in curve.steps), curve.rewards)
+    one, other = forecast(curve, curve.steps[-1] * 2), forecast(moved, curve.steps[-1] * 2 + offset)
+    assert numbers_of(other) == pytest.approx(numbers_of(one), abs=1e-9, nan_ok=True)
+
+
+@given(REWARDS, st.lists(st.integers(60, 3000), min_size=2, max_size=6), st.integers(0, 6))
+@settings(max_examples=60, deadline=None)
+def test_a_longer_horizon_never_narrows_the_band(rewards, horizons, others):
+    siblings = Pool.of([curve_of([0.1 * k + 0.002 * s + 0.03 * (s % 3) for s in range(100)]) for k in range(others)])
+    found = [forecast(curve_of(rewards, None), horizon, siblings) for horizon in sorted(horizons)]
+    widths = [one.high - one.low for one in found if not math.isnan(one.sd)]
+    assert all(longer >= shorter * (1 - 1e-9) for shorter, longer in itertools.pairwise(widths))
 
 
 @given(REWARDS, st.integers(60, 5000), st.floats(0.01, 0.99))
 @settings(max_examples=60, deadline=None)
 def test_no_curve_raises_and_every_number_is_in_order(rewards, horizon, level):
     ahead = forecast(curve_of(rewards, None), horizon, level=level)
+    if len(set(rewards)) == 1 and horizon > len(rewards):
+        assert math.isnan(ahead.low) and math.isnan(ahead.chance_above(0.5)) and ahead.mean == rewards[0]
+        return
     assert ahead.low <= ahead.mean <= ahead.high
-    assert 0 <= ahead.chance_above(0.5) <= 1
+    assert ahead.next_low <= ahead.next_mean <= ahead.next_high
+    assert 0 <= ahead.chance_above(0.5) <= 1 and 0 <= ahead.collapse_chance <= 1
+    if ahead.plateau_step is not None:
+        assert ahead.plateau_low <= ahead.plateau_step <= (ahead.plateau_high or horizon)
     assert ahead.path[0].step == ahead.step and ahead.path[-1].step == horizon
     assert ahead.plateau_step is None or 0 <= ahead.plateau_step < horizon
 
@@ -59,25 +92,66 @@ def test_what_cannot_be_forecast_has_a_status(rewards, status):
     assert json.dumps(ahead.as_dict(), allow_nan=False)
 
 
-def test_siblings_set_the_band_from_three_on(rising):
+def test_siblings_set_the_band_from_two_on(rising):
     siblings = [rising(end=0.7 + 0.05 * seed, tau=0.2 + 0.05 * seed, seed=seed + 1) for seed in range(6)]
     curve = rising(upto=60)
-    assert forecast(curve, siblings=siblings[:2]).calibration == "model-error"
+    assert forecast(curve, siblings=siblings[:1]).calibration == "model-error"
     with_siblings = forecast(curve, siblings=siblings)
     assert with_siblings.calibration == "siblings"
     assert with_siblings.low < 0.777 < with_siblings.high
 
 
-def test_the_mean_with_siblings_is_the_last_value_plus_their_change(rising):
-    siblings = [rising(seed=seed, noise=0.0001) for seed in range(1, 5)]
-    ahead = forecast(rising(upto=60, noise=0.0001), siblings=siblings)
-    change = siblings[0].rewards
-    assert ahead.mean == pytest.approx(ahead.last_value + np.mean(change[-20:]) - np.mean(change[48:60]), abs=1e-3)
+def test_a_run_like_its_siblings_is_expected_where_they_ended(rising):
+    siblings = [rising(seed=seed, noise=0.01) for seed in range(1, 6)]
+    ahead = forecast(rising(upto=40, noise=0.01), siblings=siblings)
+    assert ahead.mean == pytest.approx(np.mean(siblings[0].rewards[-20:]), abs=0.03)
+    assert ahead.low < np.mean(siblings[0].rewards[-20:]) < ahead.high
 
 
-def test_siblings_that_got_no_further_say_nothing(rising):
+def test_siblings_that_have_not_finished_say_nothing(rising):
     curve = rising(upto=60)
-    assert forecast(curve, siblings=[rising(seed=seed, upto=50) for seed in range(5)]) == forecast(curve)
+    assert forecast(curve, siblings=[rising(seed=seed, upto=150) for seed in range(5)]) == forecast(curve)
+
+
+def test_a_pool_prepared_once_says_what_the_curves_say(rising):
+    siblings = [rising(seed=seed, end=0.5 + 0.1 * seed) for seed in range(4)]
+    curve = rising(upto=60)
+    assert forecast(curve, siblings=Pool.of(siblings)) == forecast(curve, siblings=siblings)
+
+
+def test_siblings_sharpen_the_band_of_a_run_that_has_hardly_begun(rising):
+    siblings = [rising(seed=seed) for seed in range(1, 9)]
+    curve = rising(upto=20)
+    alone, pooled = forecast(curve), forecast(curve, siblings=siblings)
+    assert pooled.high - pooled.low < 0.7 * (alone.high - alone.low)
+
+
+def test_a_run_that_never_moved_has_no_band_until_siblings_say_more(rising):
+    flat = curve_of([0.0] * 20, 200)
+    assert forecast(flat).calibration == "none"
+    pooled = forecast(flat, siblings=[rising(seed=seed) for seed in range(4)])
+    assert pooled.calibration == "siblings" and pooled.low < pooled.high
+    assert pooled.status is FitStatus.CONSTANT
+
+
+def test_hyperparameters_tell_which_siblings_are_like_the_run(rising):
+    siblings = [rising(seed=seed, end=0.3 if seed % 2 else 0.9, tau=0.5) for seed in range(8)]
+    params = [{"learning_rate": 1e-5 if seed % 2 else 1e-3} for seed in range(8)]
+    pool, curve = Pool.of(siblings, params), rising(upto=10, tau=0.5, end=0.9)
+    slow, fast = (forecast(curve, siblings=pool, params={"grpo.learning_rate": rate}).mean for rate in (1e-5, 1e-3))
+    assert slow < forecast(curve, siblings=pool).mean < fast
+
+
+def test_the_next_observation_has_the_noise_of_one_point(rising):
+    ahead = forecast(rising(upto=100, noise=0.05))
+    assert ahead.next_high - ahead.next_low > 2 * 1.28 * 0.05
+    assert ahead.next_mean == pytest.approx(ahead.last_value, abs=0.05)
+
+
+def test_a_collapse_is_more_likely_after_a_fall_than_on_a_plateau(rising):
+    plateau = rising(upto=120, tau=0.1)
+    fallen = RewardCurve(plateau.steps, (*plateau.rewards[:90], *(r - 0.25 for r in plateau.rewards[90:])), 200)
+    assert forecast(plateau).collapse_chance < 0.05 < forecast(fallen).collapse_chance
 
 
 def test_a_wider_level_is_a_wider_band(rising):
@@ -111,6 +185,7 @@ def test_the_plateau_onset_is_where_a_twentieth_of_the_gain_is_left(rising, tau,
         ({"level": 1.0}, "level must lie between 0 and 1 but got 1.0"),
         ({"horizon": 50}, "horizon 50 is before the curve's last step 60"),
         ({"horizon": -1}, "horizon -1 is before"),
+        ({"plateau_share": 0.0}, "plateau_share must lie between 0 and 1 but got 0.0"),
     ],
 )
 def test_arguments_outside_their_domain_are_refused(rising, arguments, message):

@@ -136,8 +136,47 @@ def test_a_trainer_state(tmp_path):
     assert reading.curve.steps == (5, 10, 20)
     assert reading.curve.rewards == (0.2, 0.35, 0.4)
     assert reading.curve.max_steps == 100
-    assert len(reading.notes) == 2
+    assert reading.notes == (
+        "1 row without a finite reward left out, first at step 15",
+        "1 repeated step: the last value counts (a resumed run)",
+        MEAN_OF_10.replace("10", "5"),
+    )
     assert read_curve(tmp_path / "trainer_state.json", reward="eval_reward").curve.rewards == (0.9,)
+
+
+@pytest.mark.parametrize(
+    ("logging_steps", "steps", "notes"),
+    [
+        (10, (10, 20, 40), ["one point is a mean over 10 steps (logging_steps)"]),
+        (1, (10, 20, 30), []),
+        (None, (10, 20, 30), [MEAN_OF_10]),
+        ("many", (10, 20, 30), [MEAN_OF_10]),
+        (None, (10, 20, 35), []),
+        (None, (10, 20), []),
+    ],
+)
+def test_points_that_are_means_over_steps_are_said(tmp_path, logging_steps, steps, notes):
+    log = [{"step": step, "reward": 0.5} for step in steps]
+    write(tmp_path / "a.json", json.dumps({"log_history": log, "logging_steps": logging_steps, "max_steps": True}))
+    reading = read_curve(tmp_path / "a.json")
+    assert [note for note in reading.notes if "mean" in note] == notes and reading.curve.max_steps is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"step","reward","note"\n1,"0.1","a, b"\n2,0.2,"c\nd"\n',
+        "step,reward,note\r\n1,0.1,a\r\n\r\n2,0.2,b\r\n",
+        "step,reward,note\r1,0.1,a\r2,0.2,b\r",
+        "step,reward\n1,0.1,more\n2,0.2\n",
+        "step,reward,reward_std\n1, 0.1 ,\n2,2e-1\n",
+    ],
+)
+def test_quoted_ragged_and_foreign_lines_of_a_csv(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text, newline="")
+    reading = read_curve(tmp_path / "a.csv")
+    assert (reading.curve.steps, reading.curve.rewards) == ((1, 2), (0.1, 0.2))
+    assert (reading.notes, reading.curve.metrics) == ((), {})
 
 
 def test_our_journal_keeps_the_first_value(tmp_path):
@@ -160,11 +199,20 @@ def test_our_journal_keeps_the_first_value(tmp_path):
 def test_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    table = pyarrow.table({"step": [1, 2, 3], "reward": [0.1, None, 0.3], "name": ["a", "b", "c"]})
-    parquet.write_table(table, tmp_path / "a.parquet")
+    columns = {
+        "step": pyarrow.array([1, 2, 3], "int32"),
+        "reward": [0.1, None, 0.3],
+        "name": ["a", "b", "c"],
+        "kl": ["0.5", None, "x"],
+        "done": [True, None, False],
+        "at": pyarrow.array([1, 2, 3], "timestamp[ns]"),
+        "lists": [[1], [2], [3]],
+        "count": pyarrow.array([7, None, 9]),
+    }
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
     reading = read_curve(tmp_path / "a.parquet")
     assert (reading.curve.steps, reading.curve.rewards) == ((1, 3), (0.1, 0.3))
-    assert reading.curve.metrics == {}
+    assert set(reading.curve.metrics) == {"kl", "done", "count"} and reading.curve[1].metrics == {"done": 0, "count": 9}
 
 
 def test_every_public_curve_is_read():

@@ -17,7 +17,7 @@ def detect(view: View) -> Finding | None:
     """The smoothed reward against its own best; the fall must exceed its noise and last until now."""
     track = view.reward
     best = int(np.argmax(track.smooth))
-    drop = float(track.smooth[best]) - track.recent
+    drop = float(track.smooth[best]) - max(track.recent, float(track.smooth[-1]))
     needed = _needed(track, best)
     if drop <= needed:
         return None

@@ -8,6 +8,7 @@ from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
 from grpo_ops.law.diagnostics.view import View
 
 _STANDS_STILL = 0.1
+_YOUNG = 0.4  # form is learnt first in most runs
 _ADVICE = "Pay less for the part that is won, or only where the others are earned too, and check that those can vary."
 
 
@@ -23,24 +24,13 @@ def _over(view: View, share: float) -> Finding | None:
     top = max(parts, key=lambda name: parts[name].gain)
     winner, others = parts[top], {name: track for name, track in parts.items() if name != top}
     still = [name for name, track in others.items() if track.gain <= _STANDS_STILL * winner.gain]
-    if (
-        _on_its_way(view, others)
-        or not winner.has_risen(6.0)
-        or len(still) < len(others)
-        or not _is_won(winner)
-        or not _is_suspect(top, still)
-    ):
+    if not winner.has_risen(6.0) or len(still) < len(others) or not _is_won(winner) or not _is_suspect(top, still):
         return None
     since = int(winner.steps[int(np.argmax(winner.smooth >= winner.start + 0.5 * winner.gain))])
     moves = ", ".join(f"{name} by {parts[name].gain:+.2g}" for name in still)
     evidence = f"{top} went from {winner.start:.3g} to {winner.recent:.3g} since step {winner.steps[0]}; {moves}."
-    return view.finding(Symptom.COMPONENT_DOMINANCE, Severity.WARNING, since, evidence, _ADVICE)
-
-
-def _on_its_way(view: View, others: dict[str, Track]) -> bool:
-    """Form is learnt first in most runs: in the first half of one, any rise of the others is given time."""
-    young = view.steps_so_far < 0.5 * view.horizon
-    return young and any(track.part(0.5).trend().rises(0.05) for track in others.values())
+    severity = Severity.INFO if view.steps_so_far < _YOUNG * view.horizon else Severity.WARNING
+    return view.finding(Symptom.COMPONENT_DOMINANCE, severity, since, evidence, _ADVICE)
 
 
 def _is_won(winner: Track) -> bool:

@@ -55,6 +55,7 @@ DETECTORS: tuple[Callable[[View], Finding | None], ...] = (
 _ECHOES: dict[Symptom, frozenset[Symptom]] = {
     Symptom.VANISHING_UPDATES: NO_SIGNAL,
     Symptom.ADVANTAGE_COLLAPSE: NO_SIGNAL,
+    Symptom.COLLAPSE: frozenset({Symptom.OSCILLATION}),
     Symptom.PLATEAU: NO_SIGNAL | {Symptom.COLLAPSE, Symptom.ENTROPY_COLLAPSE},
     Symptom.TOO_FEW_COMPLETIONS: NO_SIGNAL | {Symptom.COLLAPSE},
 }

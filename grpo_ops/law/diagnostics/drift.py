@@ -16,19 +16,20 @@ _ONE_PLACE = "Compare the exact tokens that policy and reference are given: temp
 
 
 def detect_growth(view: View) -> Finding | None:
-    """KL several times what it was in the first quarter, large and still rising. Reward that rises makes it a price."""
+    """KL several times what it was, large, and rising still or for nothing. Reward that rises makes it a price."""
     track = view.track(Metric.KL)
     if track is None:
         return None
-    early = float(np.median(track.values[: max(5, len(track) // 4)]))
+    early = float(np.median(track.values[: max(5, len(track) // 10)]))
     now = float(np.median(track.values[-max(5, len(track) // 5) :]))
     enter = max(_LARGE, _TIMES * early)
-    if now < enter or not track.part(0.5).trend().rises():
+    rises = track.part(0.5).trend().rises()
+    if now < enter or (view.reward.has_risen() and not rises):
         return None
     begin = standing_since(track.smooth, enter, enter / 2)
     if begin is None:
         return None
-    evidence = f"KL to the reference grew from {early:.3g} to {now:.3g} and still rises."
+    evidence = f"KL to the reference grew from {early:.3g} to {now:.3g}{' and still rises' if rises else ''}."
     return view.finding(Symptom.KL_GROWTH, _severity(view, track), int(track.steps[begin]), evidence, _RUNS_AWAY)
 
 

@@ -13,6 +13,8 @@ from grpo_ops.law.diagnostics.view import View
 
 _NOTED, _WARNED, _DEAD = 0.5, 0.6, 0.9
 _LEAVE = 0.4
+_NEARLY_ALL = 0.8
+_USED_UP = 0.7
 _GONE = 0.03
 
 _ADVICE = {
@@ -36,21 +38,39 @@ def detect(view: View) -> Finding | None:
 
 
 def _kind(view: View) -> Symptom:
-    if view.is_near_top:
+    right = _share_of_right(view)
+    if view.is_near_top or right >= _NEARLY_ALL:
         return Symptom.ALL_CORRECT
-    if view.is_near_bottom:
+    if view.is_near_bottom or right <= 1 - _NEARLY_ALL:
         return Symptom.ALL_WRONG
     return Symptom.IDENTICAL
 
 
+def _share_of_right(view: View) -> float:
+    """How many of the groups without spread are all correct, if the others are half right: p = f q + (1 - f) / 2.
+
+    Half where rewards are no shares or no group's spread is known. p = .79 with f = .7 of the groups gives q = .91.
+    """
+    track = view.track(Metric.ZERO_SPREAD)
+    if track is None or not view.is_bounded or track.recent < _NOTED:
+        return 0.5
+    return (view.reward.recent - (1 - track.recent) / 2) / track.recent
+
+
 def _severity(view: View, symptom: Symptom, recent: float) -> Severity:
-    """A run that rises all the same is on its way out of it; one that has solved its task is no catastrophe."""
+    """All wrong and rising all the same is on its way out of it; a run that has solved its task is no catastrophe."""
     young = view.steps_so_far < 0.2 * view.horizon and recent < _DEAD
-    if young or recent < _WARNED or (view.is_rising and symptom is not Symptom.IDENTICAL):
+    if young or recent < _WARNED or (view.is_rising and not _outgrown(view, symptom)):
         return Severity.INFO
     if recent >= _DEAD and symptom is not Symptom.ALL_CORRECT:
         return Severity.CRITICAL
     return Severity.WARNING
+
+
+def _outgrown(view: View, symptom: Symptom) -> bool:
+    """Whether the task is nearly used up although the reward still rises."""
+    track = view.track(Metric.ZERO_SPREAD)
+    return symptom is not Symptom.ALL_WRONG and track is not None and float(track.trailing[-1]) >= _USED_UP
 
 
 def _from_share(view: View, symptom: Symptom) -> tuple[int, float, float, str] | None:
@@ -79,6 +99,8 @@ def _from_spread(view: View) -> tuple[int, float, float, str] | None:
     if track is None or view.track(Metric.ZERO_SPREAD) is not None:
         return None
     usual = float(np.max(track.smooth))
+    if track.recent > _GONE * usual:
+        return None
     begin = standing_since(-track.values, -_GONE * usual, -2 * _GONE * usual)
     if begin is None or len(track) - begin < MIN_POINTS:
         return None

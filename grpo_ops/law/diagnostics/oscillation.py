@@ -37,16 +37,16 @@ def turning_points(values: Floats, size: float) -> list[int]:
     [1, 2, 4]
     """
     turns: list[int] = []
-    high = low = 0
+    high, low, rising = 0, 0, None
     for index, value in enumerate(values):
         high = index if value > values[high] else high
         low = index if value < values[low] else low
-        if values[high] - value >= size and high >= low:
-            turns.append(high)
-            low = high = index
-        elif value - values[low] >= size and low >= high:
-            turns.append(low)
-            low = high = index
+        if rising is not False and values[high] - value >= size:
+            turns += [high] if rising else []
+            low, rising = index, False
+        elif rising is not True and value - values[low] >= size:
+            turns += [low] if rising is False else []
+            high, rising = index, True
     return turns
 
 

@@ -19,7 +19,7 @@ def detect(view: View) -> Finding | None:
     begin = _reached(track)
     flat = track.after(int(track.steps[begin]))
     share = view.steps_since(int(track.steps[begin])) / view.steps_so_far
-    if flat is None or share < _NOTED or _still_gains(track, flat):
+    if flat is None or share < _NOTED or _still_gains(track, flat) or _wanders(track, begin):
         return None
     severity = Severity.WARNING if share >= _WARNED else Severity.INFO
     level, since = float(np.mean(flat.values)), int(track.steps[begin])
@@ -37,4 +37,11 @@ def _still_gains(track: Track, flat: Track) -> bool:
     """Whether the second half of the flat part lies above its first by a tenth of the rise, or may well do so."""
     half = len(flat) // 2
     gain = float(np.mean(flat.values[half:]) - np.mean(flat.values[:half]))
-    return gain > 0.1 * track.gain or (flat.trend().rises() and gain > 0.05 * track.gain)
+    return gain > 0.1 * track.gain or (flat.trend().rises(0.05) and gain > 0.03 * track.gain)
+
+
+def _wanders(track: Track, begin: int) -> bool:
+    """Whether it left its level since by a quarter of the rise: it rose higher and fell, which is no plateau."""
+    later = track.smooth[begin:]
+    away = float(np.max(np.abs(later - np.mean(later))))
+    return away > 0.25 * track.gain + 2 * track.smooth_error

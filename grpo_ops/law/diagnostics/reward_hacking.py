@@ -10,6 +10,7 @@ from grpo_ops.law.diagnostics.view import View
 from grpo_ops.law.types import Floats
 
 _AFTER = 4
+_FEW = 6
 _FOLLOWS = 0.25
 _ADVICE = (
     "Read 20 completions of high reward end to end, repair what the reward pays for, and go back to the checkpoint "
@@ -22,7 +23,20 @@ def detect(view: View) -> Finding | None:
     scores = view.evaluation
     if scores is None or not view.reward.has_risen():
         return None
-    return _fallen(view, scores) or _left_behind(view, scores)
+    return _hinted(view, scores) if len(scores) < _FEW else _fallen(view, scores) or _left_behind(view, scores)
+
+
+def _hinted(view: View, scores: Track) -> Finding | None:
+    """Four or five scores have no noise to speak of: a fall by half of what was won is worth a note, no more."""
+    best = int(np.argmax(scores.values))
+    top, now = float(scores.values[best]), float(scores.values[-1])
+    won, since = top - float(scores.values[0]), int(scores.steps[best])
+    if top - now <= 0.5 * won or len(scores) - best < 3 or not _gains_after(view, since):
+        return None
+    evidence = f"Of {len(scores)} held-out scores the best was {top:.3g} at step {since}, the last is {now:.3g}, "
+    return view.finding(
+        Symptom.REWARD_HACKING, Severity.INFO, since, evidence + _training(view, since) + ".", _ADVICE, lost=top - now
+    )
 
 
 def _fallen(view: View, scores: Track) -> Finding | None:

@@ -127,7 +127,7 @@ class View:
 
 
 def _evaluation(curve: RewardCurve, evaluations: RewardCurve | None) -> Track | None:
-    """The evaluations given, else those that the trainer logged among its metrics; three say nothing."""
+    """The evaluations given, else those that the trainer logged among its metrics."""
     if evaluations is not None:
         return _short_track(evaluations.steps, evaluations.rewards)
     for name in ALIASES[Metric.EVALUATION]:
@@ -137,10 +137,10 @@ def _evaluation(curve: RewardCurve, evaluations: RewardCurve | None) -> Track | 
 
 
 def _short_track(steps: tuple[int, ...], values: tuple[float, ...]) -> Track | None:
-    """Evaluations are few: 6 will do where 8 training steps would not."""
+    """Evaluations are few: 4 will do for a hint, where 8 training steps are the least."""
     column = np.array(values, dtype=np.float64)
     kept = np.isfinite(column)
-    if np.count_nonzero(kept) < 6:
+    if np.count_nonzero(kept) < 4:
         return None
     return Track(np.array(steps, dtype=np.int64)[kept], column[kept])
 
