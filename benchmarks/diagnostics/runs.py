@@ -17,7 +17,7 @@ Run = dict[str, Any]
 
 def public_runs() -> Iterator[Run]:
     """The public curves, where the folder is there: every second one to set thresholds by, the others to report."""
-    for index, path in enumerate(sorted(PUBLIC.glob("*.csv"))):
+    for index, path in enumerate(sorted(PUBLIC.glob("*.csv"), key=lambda path: path.stem)):
         yield read(path, f"public/{path.stem}", "public, tuned on" if index % 2 == 0 else "public, held back")
 
 

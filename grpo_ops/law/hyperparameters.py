@@ -34,7 +34,7 @@ class _Axis:
         return len(self.values) + 1 if self.values else 2
 
     def place(self, value: Any) -> list[float]:
-        """A number: where it lies in the span, and 0; a choice: which it is. What is not known has a place of its own."""
+        """A number: where it lies in the span, and 0; a choice: which. What is not known has a place of its own."""
         if self.values:
             known = [_APART if str(value) == choice else 0.0 for choice in self.values]
             return [*known, 0.0 if any(known) else _APART]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Pool:
         all_runs = [(Series.of(curve), own) for curve, own in zip(curves, known, strict=True)]
         runs = [(series, own) for series, own in all_runs if _is_finished(series)]
         return cls(
-            tuple(Track.of(series) for series, _ in runs),
+            tuple(_track(series) for series, _ in runs),
             float(np.median([series.horizon for series, _ in runs])) if runs else 0.0,
             Hyperparameters.of([own for _, own in runs]),
             len(curves) - len(runs),
@@ -58,6 +59,12 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.tracks)
+
+
+@lru_cache(maxsize=1024)
+def _track(series: Series) -> Track:
+    """Series are kept as long as their curves are alike, so a study that grows by one run prepares one run."""
+    return Track.of(series)
 
 
 def _is_finished(series: Series) -> bool:

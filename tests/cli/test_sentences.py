@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grpo_ops.cli.failures import one_sentence
 from grpo_ops.cli.curves import curve_of
+from grpo_ops.cli.failures import one_sentence
 from grpo_ops.cli.further import look_further
 from grpo_ops.errors import CurveError, SweepError, TaskError
 from grpo_ops.home import Home, without_password

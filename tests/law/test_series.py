@@ -12,7 +12,7 @@ from grpo_ops.law.series import Series, smoothed, thinned, trailing_mean
         ((10, 20, 30), 200, 20, 3),
         ((0, 10, 20), 200, 21, 3),  # with a baseline at step 0
         ((7, 14, 21), 100, 14, 3),
-        ((40, 41, 42), 200, 200, 20),  # the first steps were not logged
+        ((40, 41, 42), 200, 161, 16),  # progress counts from the first step that was logged
         ((1, 2, 3), None, 3, 3),
         ((1, 2, 3, 300), 200, 300, 30),
     ],

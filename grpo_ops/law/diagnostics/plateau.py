@@ -28,8 +28,9 @@ def detect(view: View) -> Finding | None:
 
 
 def _reached(track: Track) -> int:
-    """The first point whose smoothed value has 95 % of the way to the recent level behind it."""
-    goal = track.start + _REACHED * track.gain
+    """The first point whose smoothed value has 95 % of the way to its best fifth, or to the recent level, behind it."""
+    best = float(np.mean(np.sort(track.smooth)[-max(1, len(track) // 5) :]))
+    goal = track.start + _REACHED * (max(best - track.smooth_error, track.recent) - track.start)
     return int(np.argmax(track.smooth >= goal))
 
 
