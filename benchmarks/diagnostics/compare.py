@@ -50,7 +50,7 @@ def verdicts(rivals: Rivals, runs: list[dict[str, Any]]) -> dict[str, dict[str, 
 
 
 def judgements() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """(tool, run, name) -> (true, false or unclear, why), as a person wrote them down."""
+    """(tool, run, name) -> (true, false or unclear, why), as they were written down after a look at the curve."""
     with JUDGEMENTS.open(newline="") as file:
         return {(r["tool"], r["run"], r["alarm"]): (r["judgement"], r["why"]) for r in csv.DictReader(file)}
 

@@ -40,7 +40,7 @@ def scenario_table(verdicts: Verdicts) -> Iterator[str]:
 
 
 def alarm_table(verdicts: Verdicts, families: Mapping[str, str], judgements: Judgements) -> Iterator[str]:
-    """By source and tool: runs with an alarm, alarms, and those that a person calls false or is unsure of."""
+    """By source and tool: runs with an alarm, alarms, and those that were judged false or unclear."""
     yield "| source | runs | tool | runs with an alarm | alarms | false | unclear |"
     yield "|---|---|---|---|---|---|---|"
     for family in dict.fromkeys(families.values()):
@@ -53,7 +53,7 @@ def alarm_table(verdicts: Verdicts, families: Mapping[str, str], judgements: Jud
 
 
 def our_alarms(verdicts: Verdicts, judgements: Judgements) -> Iterator[str]:
-    """Every alarm of ours with what a person said of it."""
+    """Every alarm of ours with what was said of it after a look."""
     yield "| run | alarm | judgement | why |"
     yield "|---|---|---|---|"
     for key, found in verdicts.items():

@@ -4,6 +4,7 @@ Source: derived in this project (normal priors on R0 and G make the posterior of
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,9 +38,11 @@ class Mixture:
 
     def path(self, x: Floats) -> Floats:
         """Expected level at each x."""
-        return np.asarray(
-            self.origin + self.scale * (self.weights @ (self.starts[:, None] + self.gains[:, None] * shapes(x)))
-        )
+        return self.path_over(shapes(x))
+
+    def path_over(self, g: Floats) -> Floats:
+        """Expected level where the shapes are `g`, (30, points)."""
+        return np.asarray(self.origin + self.scale * (self.weights @ self.starts + (self.weights * self.gains) @ g))
 
     def level(self, x: Floats) -> tuple[float, float]:
         """Mean and standard deviation of the average level over x."""
@@ -51,6 +54,7 @@ class Mixture:
         return self.origin + self.scale * mean, self.scale * float(np.sqrt(variance))
 
 
+@lru_cache(maxsize=256)
 def mixture(series: Series) -> Mixture:
     """The posterior given the points of `series`, which must not be empty or constant."""
     block = -(-len(series) // _MOST_POINTS)

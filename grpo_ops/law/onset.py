@@ -29,11 +29,10 @@ def onset(series: Series, law: Mixture, share: float, level: float) -> Onset | N
 
     share: the part of the gain that may be left. The band is over the law's shapes, by their weights.
     """
-    x = np.linspace(0, 1, _GRID_POINTS + 1)
-    levels = law.path(x)
+    levels = law.path_over(_on_grid())
     if abs(levels[-1] - levels[0]) < _SURE * series.error(series.window):
         return None
-    begins = float(x[_first_below(levels[None, :], share)[0]])
+    begins = float(_first_below(levels[None, :], share)[0]) / _GRID_POINTS
     if round(begins * series.horizon) >= series.horizon:
         return None
     low, high = _quantiles(_shape_onsets(share), law.weights, ((1 - level) / 2, (1 + level) / 2))
@@ -56,8 +55,12 @@ def _first_below(levels: Floats, share: float) -> NDArray[np.int_]:
 @lru_cache(maxsize=8)
 def _shape_onsets(share: float) -> Floats:
     """Progress at which each of the shapes has its plateau's onset."""
-    x = np.linspace(0, 1, _GRID_POINTS + 1)
-    return np.asarray(x[_first_below(shapes(x), share)])
+    return _first_below(_on_grid(), share) / _GRID_POINTS
+
+
+@lru_cache(maxsize=1)
+def _on_grid() -> Floats:
+    return shapes(np.linspace(0, 1, _GRID_POINTS + 1))
 
 
 def _quantiles(values: Floats, weights: Floats, at: tuple[float, float]) -> tuple[float, float]:

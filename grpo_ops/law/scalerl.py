@@ -2,6 +2,10 @@
 
 Source: arXiv 2510.13786 (its sigmoidal compute-performance curve). There R is held-out reward and C compute over the
 whole of a run; here C is progress, which is proportional to compute where a step costs the same throughout the run.
+
+95 % intervals on planted runs (gain 0.7, noise 0.05, C_mid 0.15 to 0.3, B = 3, 50 to 500 points, correlation of the
+noise 0 or 0.3; 500 draws each): they hold the truth in 93.8 to 97.8 %, but R0 at 50 points and C_mid = 0.3 in 99 %.
+A is an extrapolation: with C_mid = 0.3 its standard error is twice that with 0.15.
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ from grpo_ops.law.closed_form import final_level, levels_ahead
 from grpo_ops.law.series import Series, recent_window
 from grpo_ops.law.types import Floats
 
-MOST_POINTS = 256
+MOST_POINTS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Track:
 
     @classmethod
     def of(cls, series: Series) -> "Track":
-        """The standings of `series`, which must not be empty. Beyond 256 points neighbours are averaged first."""
+        """The standings of `series`, which must not be empty. Beyond 512 points neighbours are averaged first."""
         coarse = series.coarse(MOST_POINTS)
         window = min(len(coarse), coarse.window)
         return cls(_table(coarse), coarse.x, coarse.final, coarse.error(window) ** 2)

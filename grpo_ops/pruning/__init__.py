@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from grpo_ops.pruning.ahead import forecast_trial
 from grpo_ops.pruning.decide import decide
 from grpo_ops.pruning.reason import PruneReason
 from grpo_ops.pruning.rule import PruneRule
@@ -19,6 +20,7 @@ __all__ = [
     "TrialState",
     "TrialView",
     "decide",
+    "forecast_trial",
 ]
 
 

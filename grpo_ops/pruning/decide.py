@@ -5,14 +5,13 @@ first being the trial that sets the incumbent, a slow-start guard that never low
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from grpo_ops.curve import RewardCurve
-from grpo_ops.law import Forecast, forecast
 from grpo_ops.law.closed_form import final_level
 from grpo_ops.law.series import Series
+from grpo_ops.pruning.ahead import forecast_trial
 from grpo_ops.pruning.own import has_collapsed, has_reached_plateau
 from grpo_ops.pruning.reason import PruneReason
 from grpo_ops.pruning.rivals import Field, Incumbent
@@ -55,7 +54,7 @@ class _Case:
 
     def decision(self, reason: PruneReason, found: "_Comparison | None" = None) -> PruneDecision:
         judged = reason.stops or (self.check is not None and reason not in _NOT_JUDGED)
-        shown = self._forecast() if judged else None
+        shown = forecast_trial(self.trial, self.others, self.rule) if judged else None
         if found is None:
             return PruneDecision(reason, self.own.last_step, self.check, shown)
         incumbent, sign = found.incumbent, self.rule.sign
@@ -63,12 +62,6 @@ class _Case:
         return PruneDecision(
             reason, self.own.last_step, self.check, shown, sign * incumbent.level, key, found.margin, numbers
         )
-
-    def _forecast(self) -> Forecast:
-        siblings = [other.judged(self.rule) for other in self.others if other.state == "finished"]
-        if self.rule.sign > 0:
-            return forecast(self.trial.judged(self.rule), siblings=siblings)
-        return forecast(_negative(self.trial.judged(self.rule)), siblings=[*map(_negative, siblings)]).mirrored()
 
 
 @dataclass(frozen=True)
@@ -149,7 +142,3 @@ def _comparison(field: Field, incumbent: Incumbent, rule: PruneRule, early: bool
 
 def _can_be_told_apart(field: Field, rule: PruneRule) -> bool:
     return bool(field.finished) and float(np.std(field.levels_here())) > rule.early_spread * field.standard_error
-
-
-def _negative(curve: RewardCurve) -> RewardCurve:
-    return replace(curve, rewards=tuple(-reward for reward in curve.rewards))

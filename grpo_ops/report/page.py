@@ -84,6 +84,7 @@ class _Panel:
         for span in self._sketch.spans:
             color, name = PHASES[span.phase], f"phase: {span.phase.value}"
             look = {"fillcolor": color, "opacity": _PHASE_OPACITY, "line_width": 0, "layer": "below"}
+            look["exclude_empty_subplots"] = False  # by default the first span of a picture would be dropped
             self._figure.add_vrect(x0=span.start, x1=span.end, **look, **self._place)
             square = {"symbol": "square", "size": 12, "color": color, "opacity": 2 * _PHASE_OPACITY}
             self._add(go.Scatter(x=[None], y=[None], mode="markers", marker=square, name=name), name)

@@ -8,8 +8,8 @@ from typing import Any
 from grpo_ops.curve import Evaluation, Observation, RewardCurve
 from grpo_ops.ending import Ending
 from grpo_ops.journal import Entry, entry_evaluation
-from grpo_ops.law import Forecast, forecast
-from grpo_ops.pruning import PruneDecision, PruneRule, TrialView, decide
+from grpo_ops.law import Forecast
+from grpo_ops.pruning import PruneDecision, PruneRule, TrialView, decide, forecast_trial
 from grpo_ops.pruning.types import TrialState
 from grpo_ops.specs import RunSpec, SweepSpec
 from grpo_ops.supervise import RunResult
@@ -107,11 +107,7 @@ class Watch:
         self.decision = decide(trial, others, self.rule)
         every = max(1, self.spec.grpo.max_steps // _LAW_POINTS)
         if self.rule.metric == "eval_reward" or entry["step"] % every == 0 or self.decision.stop:
-            self._note_forecast(entry, self.decision.forecast or self._own_forecast(trial, others))
-
-    def _own_forecast(self, trial: TrialView, others: Sequence[TrialView]) -> Forecast:
-        siblings = [other.judged(self.rule) for other in others if other.state == "finished"]
-        return forecast(trial.judged(self.rule), siblings=siblings)
+            self._note_forecast(entry, self.decision.forecast or forecast_trial(trial, others, self.rule))
 
     def _note_forecast(self, entry: Entry, found: Forecast) -> None:
         self.forecast = found

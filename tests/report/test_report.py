@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ops.curve import RewardCurve
+from grpo_ops.law import LAWS
 from grpo_ops.report import ForecastReport, forecast_figure, forecast_text, save_png, sparkline
 
 N = 100
@@ -51,10 +52,11 @@ def test_what_has_no_forecast_is_said_in_every_form(rewards, tmp_path):
 
 def test_the_dictionary_has_the_promised_keys():
     keys = {"mean", "low", "high", "level", "horizon", "step", "last_value"}
-    keys |= {"phase", "plateau_step", "status", "fits", "warnings"}
+    keys |= {"phase", "plateau_step", "status", "fits", "diagnostics", "warnings"}
     found = report("rising", 40, notes=["1 gap"]).as_dict()
     assert keys <= set(found)
-    assert found["warnings"][0] == "1 gap" and found["fits"][0]["law"] == "exponential"
+    assert found["warnings"][0] == "1 gap"
+    assert {fit["law"] for fit in found["fits"]} == set(LAWS)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
@@ -91,12 +93,29 @@ def test_sparkline(values, width, expected):
     assert sparkline(values, width) == expected
 
 
+def test_the_text_is_wrapped_under_its_labels():
+    lines = forecast_text(report("declining", 70), width=60).splitlines()[4:]
+    assert max(map(len, lines)) <= 60
+    assert all(line[:2] == "  " and (line[2] != " " or line[:12] == " " * 12) for line in lines)
+    assert len(lines) > len(forecast_text(report("declining", 70)).splitlines()[4:])
+
+
+def test_findings_are_said_with_evidence_cost_and_what_to_try():
+    falls = report("declining", 70)
+    text = forecast_text(falls)
+    assert "  critical  collapse, since step" in text
+    assert "% chance that it ends more than half of its gain below its best" in text
+    for finding in falls.diagnostics:
+        assert all(part in text for part in (finding.evidence, f"Cost: {finding.cost}", f"Try: {finding.advice}"))
+
+
 def test_the_figure_shows_curve_law_forecast_band_and_marks(tmp_path):
     figure = forecast_figure(report("rising", 40), decision_step=40, decision="stopped: hopeless")
     axes = figure.axes[0]
     labels = axes.get_legend_handles_labels()[1]
     assert {"reward", "smoothed", "forecast", "80 % band of the level"} <= set(labels)
-    assert any("exponential law" in label for label in labels)
+    assert any(label.endswith("law, fit ok") for label in labels)
+    assert "phase: rise" in labels
     assert "stopped: hopeless" in [text.get_text() for text in axes.texts]
     assert save_png(figure, tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
 
