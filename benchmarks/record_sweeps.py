@@ -56,6 +56,8 @@ def record(sweep: RecordedSweep, trial: str, params: Mapping[str, Any], spec: Ru
     entries = read_journal(folder.journal)
     steps = [entry for entry in entries if entry["kind"] == "step" and "reward" in entry["metrics"]]
     evaluations = [entry for entry in entries if entry["kind"] == "evaluation"]
+    if not steps:
+        raise SystemExit(f"{sweep.name} {trial} failed: {entries[-1].get('message') if entries else folder.log}")
     target.parent.mkdir(parents=True, exist_ok=True)
     write(target.with_suffix(".evals.csv"), [evaluation_row(entry) for entry in evaluations])
     write(target, [step_row(entry) for entry in steps])

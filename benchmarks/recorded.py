@@ -24,6 +24,7 @@ class RecordedSweep:
     schedule: str = "linear"
     batches: tuple[int, ...] = (32, 64)
     prompts: int = 128
+    train_size: int = 2048
 
     @property
     def task(self) -> str:
@@ -42,7 +43,7 @@ class RecordedSweep:
             "name": f"{self.name}-{number:02}",
             "seed": number,
             "model": {"id": self.model},
-            "task": {"source": "starter", "name": self.task, "train_size": 2048},
+            "task": {"source": "starter", "name": self.task, "train_size": self.train_size},
             "rewards": [{"name": "reasoning_gym"}],
             "grpo": {
                 "max_steps": self.steps,
@@ -64,11 +65,11 @@ SWEEPS = (
     RecordedSweep("arith-s", "starter:arith-s@0.1", 200, 1, batches=(32, 64, 128)),
     RecordedSweep("spell-s", "starter:spell-s@0.3", 200, 2, batches=(32, 64, 128)),
     RecordedSweep("rotate-xs", "starter:rotate-xs@0.3", 160, 3, "constant_with_warmup"),
-    RecordedSweep("sort-s", "starter:sort-s@0.2", 160, 4),
+    RecordedSweep("sort-s", "starter:sort-s@0.2", 160, 4, train_size=1024),
     RecordedSweep("rotate-m", "starter:rotate-m@0.15", 100, 6),
     RecordedSweep("arith-xs", "starter:arith-xs@0.3", 150, 5, "constant_with_warmup"),
     RecordedSweep("spell-xs", "starter:spell-xs@0.15", 150, 7),
-    RecordedSweep("sort-m", "starter:sort-m@0.3", 80, 8, "constant_with_warmup"),
+    RecordedSweep("sort-m", "starter:sort-m@0.3", 80, 8, "constant_with_warmup", train_size=1024),
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from grpo_ops.law import Forecast
 from grpo_ops.law.diagnostics import Finding
@@ -18,6 +19,8 @@ _PANEL = (4.6, 2.8)
 _MOST_COLUMNS = 4
 _ON_A_LINE = 4
 _PHASE_ALPHA = 0.13
+_LATE = 0.6
+_MOST_PIXELS = 60_000  # matplotlib refuses 2**16 and more
 
 
 def forecast_figure(report: ForecastReport, *, decision_step: int | None = None, decision: str = "stopped") -> Figure:
@@ -51,7 +54,7 @@ def forecasts_figure(reports: Sequence[ForecastReport]) -> Figure:
 
 def save_png(figure: Figure, path: str | Path, dpi: int = 150) -> Path:
     """Write `figure` to `path` as PNG and return the path."""
-    figure.savefig(path, format="png", dpi=dpi)
+    figure.savefig(path, format="png", dpi=min(dpi, _MOST_PIXELS / max(figure.get_size_inches())))
     return Path(path)
 
 
@@ -73,7 +76,7 @@ def _draw_phases(axes: Axes, sketch: Sketch) -> None:
 
 def _draw_lines(axes: Axes, sketch: Sketch, size: float) -> None:
     for line in sketch.siblings:
-        axes.plot(line.steps, line.values, color=SIBLING, lw=0.6, label=line.label)
+        axes.plot(line.steps, line.values, color=SIBLING, lw=0.6 * size, alpha=size**2, label=line.label)
     if points := sketch.points:
         axes.plot(
             points.steps, points.values, ".", color=POINT, ms=4.5 * size, alpha=0.8, mec="none", label=points.label
@@ -110,10 +113,11 @@ def _draw_forecast(axes: Axes, ahead: Forecast, size: float) -> None:
 
 def _draw_finding(axes: Axes, finding: Finding, row: int, last_step: int, size: float) -> None:
     """A triangle on the lower edge where it began; findings stand above each other."""
-    height, is_late = 0.035 + 0.06 * row / size, finding.since_step > 0.55 * last_step
+    height, is_late = 0.035 + 0.06 * row / size, finding.since_step > _LATE * last_step
     color, across = SEVERITIES[finding.severity], axes.get_xaxis_transform()
-    axes.plot([finding.since_step], [height], "^", color=color, ms=6 * size, transform=across, clip_on=False)
+    axes.plot([finding.since_step], [height], "^", color=color, ms=6 * size, transform=across, clip_on=False, zorder=4)
     place: dict[str, Any] = {"ha": "right" if is_late else "left", "va": "center", "textcoords": "offset points"}
+    place["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
     side = (-6 if is_late else 6, 0)
     axes.annotate(
         finding.symptom.value,
@@ -138,7 +142,8 @@ def _draw_marks(axes: Axes, ahead: Forecast, decision_step: int | None, decision
     if len(ahead.path) >= 2 and decision_step != ahead.step:
         _mark(axes, ahead.step, f"now: {ahead.phase.value}", QUIET, "right")
     if ahead.plateau_step is not None:
-        _mark(axes, ahead.plateau_step, "95 % of the gain", QUIET, "left")
+        is_late = ahead.plateau_step > _LATE * ahead.horizon
+        _mark(axes, ahead.plateau_step, "95 % of the gain", QUIET, "right" if is_late else "left")
     if decision_step is not None:
         _mark(axes, decision_step, decision, MARK, "right")
 

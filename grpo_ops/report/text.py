@@ -80,6 +80,8 @@ def _phase(spans: tuple[PhaseSpan, ...]) -> str:
 
 
 def _confidence(span: PhaseSpan) -> str:
+    if span.phase is Phase.SLOW_START:
+        return " (the rise is expected, not yet seen)"
     percent = f"{100 * span.confidence:.0f} %"
     if span.phase is Phase.NO_SIGNAL:
         return f" (noise alone shows as much in {percent} of such curves)"
