@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 from benchmarks.losses import crps_t
 from grpo_ops.law import Pool
 from grpo_ops.law.alone import alone
-from grpo_ops.law.constants import ALONE, POOLED, Alone, Pooled
+from grpo_ops.law.constants import Alone, Pooled
 from grpo_ops.law.pooling import Cohort, pooled
 from grpo_ops.law.series import Series
 from grpo_ops.law.standing import standing
@@ -29,6 +29,10 @@ PROGRESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 SIBLINGS = (2, 5, 12)
 DRAWS = 40
 LEVEL = 0.8
+START_ALONE = Alone(0.5, 0.5, 3.0, 0.1, 1.0, 1.0, 1.0, df=6.0, widening_start=1.0, widening_end=1.0)
+START_POOLED = Pooled(
+    0.5, 0.5, 0.2, 1.0, 0.5, 0.2, 1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0, df=5.0, widening_start=1.0, widening_end=1.0
+)
 STAY = 0.002  # pull of each constant towards where the search starts, so that one that does not matter stays there
 
 
@@ -101,13 +105,38 @@ def _cohort(pool: Pool, now: np.ndarray, chosen: np.ndarray, progress: float) ->
 
 
 def fitted(training: Sequence[Case]) -> tuple[Pooled, Alone]:
-    """First the constants without siblings, then, on their scale, those with; each widened to hold what it says."""
+    """First the constants without siblings, then, on their scale, those with.
+
+    Each is widened until its bands hold what they say on sweeps that it was not fitted on, one left out at a time.
+    """
+    scale = _best_alone(training)
+    found = _best_pooled(training, scale)
+    rests = [([case for case in training if case.name != name], name) for name in sorted({c.name for c in training})]
+    if len(rests) > 1:
+        apart = [(name, _best_alone(rest), rest) for rest, name in rests]
+        others = [(name, _best_pooled(rest, own), own) for name, own, rest in apart]
+    else:
+        others = [(training[0].name, found, scale)]
+    wider = _widening(training, {name: _say_alone(own) for name, _, own in others}, fewest=max(SIBLINGS[:2]))
+    pooled_wider = _widening(training, {name: _say_pooled(best, own) for name, best, own in others})
+    return widened(found, pooled_wider), widened(scale, wider)
+
+
+def _best_alone(training: Sequence[Case]) -> Alone:
     single = [case for case in training if case.siblings == max(SIBLINGS[:2])]
-    scale = _searched(ALONE, lambda constants: _loss(single, lambda case: _alone(case, constants)))
-    scale = replace(scale, widening=scale.widening * _widening(single, lambda case: _alone(case, scale)))
-    found = _searched(POOLED, lambda constants: _loss(training, lambda case: pooled(case.cohort, constants, scale)))
-    wider = _widening(training, lambda case: pooled(case.cohort, found, scale))
-    return replace(found, widening=found.widening * wider), scale
+    return _searched(START_ALONE, lambda constants: _loss(single, _say_alone(constants)))
+
+
+def _best_pooled(training: Sequence[Case], scale: Alone) -> Pooled:
+    return _searched(START_POOLED, lambda constants: _loss(training, _say_pooled(constants, scale)))
+
+
+def _say_alone(constants: Alone):
+    return lambda case: _alone(case, constants)
+
+
+def _say_pooled(constants: Pooled, scale: Alone):
+    return lambda case: pooled(case.cohort, constants, scale)
 
 
 def _alone(case: Case, constants: Alone):
@@ -117,14 +146,12 @@ def _alone(case: Case, constants: Alone):
 
 def _searched(start, loss):
     """The constants with the least loss; all but the degrees of freedom and the widening are searched."""
-    names = [name for name in asdict(start) if name not in ("df", "widening")]
-    signed = ("share_start", "share_end", "by_gain")
+    names = [name for name in asdict(start) if name not in ("df", "widening_start", "widening_end")]
+    signed = ("share_start", "share_end")
     first = np.array([getattr(start, name) if name in signed else np.log(getattr(start, name)) for name in names])
 
     def constants(vector: np.ndarray):
         values = {n: float(v) if n in signed else float(np.exp(v)) for n, v in zip(names, vector, strict=True)}
-        if "by_gain" in values:
-            values["by_gain"] = float(np.clip(values["by_gain"], 0, 1))
         return replace(start, **values)
 
     def penalised(vector: np.ndarray) -> float:
@@ -144,15 +171,32 @@ def _losses(case: Case, mean, scale, df) -> np.ndarray:
     return (crps_t(mean, scale, df, case.truth) + interval / 4) / case.unit
 
 
-def _widening(training: Sequence[Case], say) -> float:
-    """The factor on the scale with which the bands hold LEVEL of the truths, sweeps and progress weighing equally."""
-    factors = np.geomspace(0.5, 3, 200)
-    held = []
-    for case in training:
-        mean, scale, df = say(case)
+def _widening(training: Sequence[Case], say, fewest: int = 0) -> np.ndarray:
+    """The factors on the scale at progress 0 and 1 with which the bands hold LEVEL of the truths.
+
+    Geometric in progress, through the factors that each progress needs on its own; sweeps weigh equally. The second is
+    never above the first, so that more distance never narrows a band. say: by sweep, what is said of its cases.
+    fewest: only cases with so many siblings, 0 for all.
+    """
+    used = [case for case in training if not fewest or case.siblings == fewest]
+    factors = [_factor([case for case in used if case.cohort.progress == progress], say) for progress in PROGRESS]
+    slope, level = np.polyfit(PROGRESS, np.log(factors), 1)
+    slope = min(slope, 0.0)
+    level = float(np.mean(np.log(factors) - slope * np.array(PROGRESS)))
+    return np.exp([level, level + slope])
+
+
+def _factor(used: Sequence[Case], say) -> float:
+    factors, held = np.geomspace(0.4, 5, 400), []
+    for case in used:
+        mean, scale, df = say[case.name](case)
         half = scale * stdtrit(df, (1 + LEVEL) / 2)
         held.append(np.mean(np.abs(case.truth - mean)[:, None] <= half[:, None] * factors, axis=0))
     return float(np.interp(LEVEL, np.mean(held, axis=0), factors))
+
+
+def widened(constants, factors: np.ndarray):
+    return replace(constants, widening_start=float(factors[0]), widening_end=float(factors[1]))
 
 
 def report(title: str, tested: Sequence[Case], found: Pooled, scale: Alone) -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import beta, stdtr
 
-
 #: A forecast that is certain has the CRPS of a point.
 TINY = 1e-9
 

@@ -97,25 +97,21 @@ def _is_run_folder(path: Path) -> bool:
 def _collected(path: Path) -> list[Named]:
     from grpo_ops.replay import load_sources
 
-    files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    documents = [(file, document) for file in files if (document := _sweep_document(file)) is not None]
-    sweeps = {str(document.get("name") or file.stem): document for file, document in documents}
-    return [named for source in load_sources([path]) for named in _of_source(source, sweeps.get(source.name, {}))]
+    return [named for source in load_sources([path]) for named in _of_source(source)]
 
 
-def _of_source(source: "Source", document: Mapping[str, Any]) -> Iterator[Named]:
-    """The runs of a source; those of a sweep by the names that its file gives them, else by their numbers."""
-    if not source.is_sweep:
-        yield Named(source.name, source.curves[0], source.notes)
-        return
-    notes = tuple(f"{source.name}: {note}" for note in dict.fromkeys(source.notes))
-    is_negative = document.get("direction") == "minimize"
-    if is_negative:
+def _of_source(source: "Source") -> Iterator[Named]:
+    """The runs of a source; those of a sweep under the sweep's name."""
+    notes = source.notes
+    if source.is_sweep:
+        notes = tuple(f"{source.name}: {note}" for note in source.notes)
+    if source.is_negative:
         notes += (f"{source.name}: less reward is better there, so rewards are shown with their sign turned",)
-    trials = [trial.get("trial", number) for number, trial in enumerate(document.get("trials", ()))]
-    for number, (curve, params) in enumerate(zip(source.curves, source.params, strict=True)):
-        name = trials[number] if number < len(trials) else number
-        yield Named(f"{source.name}/{name}", curve, notes, params or None, None, is_negative)
+    for name, curve, params, held_out in zip(
+        source.names, source.curves, source.params, source.evaluations, strict=True
+    ):
+        called = f"{source.name}/{name}" if source.is_sweep else name
+        yield Named(called, curve, notes, params or None, held_out, source.is_negative)
 
 
 def _sweep_document(path: Path) -> Mapping[str, Any] | None:

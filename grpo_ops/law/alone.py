@@ -6,7 +6,7 @@ depends on the horizon, so that a longer one never narrows the band.
 
 import numpy as np
 
-from grpo_ops.law.constants import ALONE, Alone
+from grpo_ops.law.constants import ALONE, Alone, widening
 from grpo_ops.law.types import Floats
 
 
@@ -15,7 +15,7 @@ def alone(now: Floats, progress: float, constants: Alone = ALONE) -> tuple[Float
     recent, law, variance = now[..., 0], now[..., 3], now[..., 5]
     share = constants.share_start + (constants.share_end - constants.share_start) * progress
     ahead = own_scale(now, progress, constants) * (1 - progress) ** constants.power
-    return recent + share * (law - recent), constants.widening * np.sqrt(ahead**2 + 2 * variance)
+    return recent + share * (law - recent), widening(constants, progress) * np.sqrt(ahead**2 + 2 * variance)
 
 
 def own_scale(now: Floats, progress: float, constants: Alone = ALONE) -> Floats:

@@ -101,8 +101,10 @@ def _running_range(values: Floats) -> Floats:
 
 
 def final_window(series: Series) -> Floats:
-    """Progress of the last w planned points."""
-    return np.arange(series.n - series.window + 1, series.n + 1) / series.n
+    """Progress of the last w planned points; of more than 512, of as many spread evenly over them."""
+    count = min(series.window, _MOST_POINTS)
+    spread = (np.arange(count) + 0.5) * series.window / count + 0.5
+    return np.asarray((series.n - series.window + spread) / series.n)
 
 
 def _posterior(g: Floats, y: Floats, window: int, origin: float, scale: float) -> Mixture:

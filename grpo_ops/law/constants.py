@@ -5,6 +5,19 @@ without those in HELD_OUT), which prints them, and the scores on everything that
 """
 
 from dataclasses import dataclass
+from typing import Protocol
+
+
+class _Widened(Protocol):
+    @property
+    def widening_start(self) -> float: ...
+    @property
+    def widening_end(self) -> float: ...
+
+
+def widening(constants: _Widened, progress: float) -> float:
+    """By how much the scale of a forecast is widened at `progress`."""
+    return float(constants.widening_start ** (1 - progress) * constants.widening_end**progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +27,8 @@ class Alone:
     share_start, share_end: weight of the law at progress 0 and 1. noise_early, decay, noise_late: scale of what may
     still come, in standard deviations of a point, at the start, its decay with progress, and at the end.
     momentum: the same in units of the recent change. power: the scale falls with (1 - progress) to it. df: of the
-    t distribution. widening: from the best fit to a band that holds what it says.
+    t distribution. widening_*: from the best fit to a band that holds what it says,
+    at progress 0 and 1, geometric in between.
     """
 
     share_start: float
@@ -25,7 +39,8 @@ class Alone:
     momentum: float
     power: float
     df: float
-    widening: float
+    widening_start: float
+    widening_end: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +51,7 @@ class Pooled:
     fall with (1 - progress); different: sd of what tells runs apart; own: sd of what nothing explains; power: the fall
     of both. near_*: distance over which two runs are alike, in level, law forecast and gain so far (study scales), in
     other hyperparameters, in decades of the learning rate. own_weight: of the run's own scale, in siblings.
-    by_gain: how far the study's scale is what its finished runs still gained (1), not the spread of its levels (0).
-    df: prior degrees of freedom of the scale. widening: as in Alone.
+    df: prior degrees of freedom of the scale. widening_*: as in Alone.
     """
 
     share_start: float
@@ -53,9 +67,9 @@ class Pooled:
     near_params: float
     near_rate: float
     own_weight: float
-    by_gain: float
     df: float
-    widening: float
+    widening_start: float
+    widening_end: float
 
 
 ALONE = Alone(
@@ -67,7 +81,8 @@ ALONE = Alone(
     momentum=0.8,
     power=0.8,
     df=6.0,
-    widening=1.2,
+    widening_start=1.2,
+    widening_end=1.2,
 )
 POOLED = Pooled(
     share_start=0.3,
@@ -83,7 +98,7 @@ POOLED = Pooled(
     near_params=3.5,
     near_rate=0.67,
     own_weight=1.0,
-    by_gain=0.3,
     df=5.0,
-    widening=1.05,
+    widening_start=1.05,
+    widening_end=1.05,
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grpo_ops.law.alone import own_scale
-from grpo_ops.law.constants import ALONE, POOLED, Alone, Pooled
+from grpo_ops.law.constants import ALONE, POOLED, Alone, Pooled, widening
 from grpo_ops.law.types import Floats
 
 _JITTER = 1e-6
@@ -46,7 +46,8 @@ def pooled(cohort: Cohort, constants: Pooled = POOLED, alone: Alone = ALONE) -> 
     alike = common + (constants.different * q**constants.power) ** 2 * np.exp(-distance / 2)
     known = (cohort.finals - expected[..., 1:]) / scale[..., None]
     gained, spread = _conditioned(alike, unexplained, known, constants.df)
-    return expected[..., 0] + scale * gained, constants.widening * scale * spread, np.asarray(constants.df + siblings)
+    wider = widening(constants, cohort.progress)
+    return expected[..., 0] + scale * gained, wider * scale * spread, np.asarray(constants.df + siblings)
 
 
 def _conditioned(alike: Floats, unexplained: Floats, known: Floats, df: float) -> tuple[Floats, Floats]:
@@ -61,11 +62,10 @@ def _conditioned(alike: Floats, unexplained: Floats, known: Floats, df: float) -
 
 
 def _study_scale(cohort: Cohort, recent: Floats, start: Floats, constants: Pooled, alone: Alone) -> Floats:
-    """Between the spread of all known levels and what finished runs still gained, with the run's own past. Never 0."""
+    """Twice the spread of all known levels, blended with what the run's own past says. Never 0."""
     levels = np.concatenate([cohort.finals, recent, start], axis=-1)
     siblings = cohort.finals.shape[-1]
-    gained = np.mean((cohort.finals - recent[..., 1:]) ** 2, axis=-1) / max(1 - cohort.progress, 0.05) ** 2
-    spread = (4 * np.var(levels, axis=-1)) ** (1 - constants.by_gain) * gained**constants.by_gain
+    spread = 4 * np.var(levels, axis=-1)
     own = own_scale(cohort.now[..., 0], cohort.progress, alone) ** 2
     blended = (constants.own_weight * own + siblings * spread) / (constants.own_weight + siblings)
     tiny = 1e-9 * np.max(np.abs(levels), axis=-1) + 1e-150

@@ -6,27 +6,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grpo_ops.curve import RewardCurve
+from grpo_ops.curve import RewardCurve, evaluation_curve
 from grpo_ops.errors import CurveError
 from grpo_ops.law.hyperparameters import Params
 from grpo_ops.reading import read_curve
 
 _CURVES = (".csv", ".tsv", ".parquet", ".jsonl")
 _NO_CURVE = ".evals.csv"
+_RUN_FILES = ("journal.jsonl", "trainer_state.json")
 
 
 @dataclass(frozen=True)
 class Source:
     """Finished runs. is_sweep: they are trials of one study, so that each has siblings; else it is a single curve.
 
-    params: each run's hyperparameters. notes: what the readers said. Where less is better, rewards are negative.
+    params: each run's hyperparameters; names: what each is called; evaluations: its held-out scores, where there are
+    any. notes: what the readers said. is_negative: less reward is better, and all rewards have their sign turned.
     """
 
     name: str
     curves: tuple[RewardCurve, ...]
     params: tuple[Params, ...]
     is_sweep: bool
+    names: tuple[str, ...] = ()
+    evaluations: tuple[RewardCurve | None, ...] = ()
     notes: tuple[str, ...] = ()
+    is_negative: bool = False
 
 
 def load_sources(paths: Sequence[str | Path]) -> list[Source]:
@@ -43,7 +48,7 @@ def load_sources(paths: Sequence[str | Path]) -> list[Source]:
 
 
 def _sources(path: Path) -> list[Source]:
-    if path.is_dir() and not any((path / name).is_file() for name in ("journal.jsonl", "trainer_state.json")):
+    if path.is_dir() and not any((path / name).is_file() for name in _RUN_FILES):
         return _folder(path)
     document = _document(path)
     return [_single(path) if document is None else _sweep(path, document)]
@@ -52,7 +57,7 @@ def _sources(path: Path) -> list[Source]:
 def _folder(path: Path) -> list[Source]:
     documents = {file: _document(file) for file in sorted(path.rglob("*.json"))}
     sweeps = {file: document for file, document in documents.items() if document is not None}
-    named = {_curve_file(file, trial) for file, document in sweeps.items() for trial in document["trials"]}
+    named = {_file(file, str(trial.get("curve"))) for file, document in sweeps.items() for trial in document["trials"]}
     files = (file for file in sorted(path.rglob("*")) if file.suffix in _CURVES and not file.name.endswith(_NO_CURVE))
     singles = [_single(file) for file in files if file.resolve() not in named]
     return [_sweep(file, document) for file, document in sweeps.items()] + singles
@@ -75,15 +80,25 @@ def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
     for number, trial in enumerate(trials):
         if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
             raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")
-    readings = [read_curve(_curve_file(path, trial)) for trial in trials]
-    sign = -1.0 if document.get("direction") == "minimize" else 1.0
+    readings = [read_curve(_file(path, trial["curve"])) for trial in trials]
+    evaluations = [_evaluations(path, trial) for trial in trials]
+    less = document.get("direction") == "minimize"
     return Source(
         str(document.get("name") or path.stem),
-        tuple(reading.curve if sign > 0 else _negative(reading.curve) for reading in readings),
+        tuple(_negative(reading.curve) if less else reading.curve for reading in readings),
         tuple(trial.get("params") or {} for trial in trials),
         True,
-        tuple(note for reading in readings for note in reading.notes),
+        tuple(str(trial.get("trial", number)) for number, trial in enumerate(trials)),
+        tuple(_negative(curve) if less and curve else curve for curve in evaluations),
+        tuple(dict.fromkeys(note for reading in readings for note in reading.notes)),
+        less,
     )
+
+
+def _evaluations(path: Path, trial: Mapping[str, Any]) -> RewardCurve | None:
+    """A trial's held-out scores: a table with the columns `step` and `mean`."""
+    named = trial.get("evals")
+    return read_curve(_file(path, named), reward="mean").curve if isinstance(named, str) else None
 
 
 def _negative(curve: RewardCurve) -> RewardCurve:
@@ -92,8 +107,11 @@ def _negative(curve: RewardCurve) -> RewardCurve:
 
 def _single(path: Path) -> Source:
     reading = read_curve(path)
-    return Source(path.stem if path.is_file() else path.name, (reading.curve,), ({},), False, reading.notes)
+    name = path.parent.name if path.name in _RUN_FILES else path.stem if path.is_file() else path.name
+    held_out = evaluation_curve(reading.evaluations, reading.curve.max_steps)
+    evaluations = (held_out if len(held_out) else None,)
+    return Source(name, (reading.curve,), ({},), False, (name,), evaluations, reading.notes)
 
 
-def _curve_file(sweep: Path, trial: Mapping[str, Any]) -> Path:
-    return (sweep.parent / str(trial.get("curve"))).resolve()
+def _file(sweep: Path, named: str) -> Path:
+    return (sweep.parent / named).resolve()
