@@ -1,15 +1,17 @@
 """Fit the constants of the forecasts (grpo_ops/law/constants.py) on recorded sweeps, and print them with their scores.
 
-    python -m benchmarks.calibrate [SWEEP.json ...] [--test SWEEP.json ...] [--cross-validate]
+    python -m benchmarks.calibrate [SWEEP.json ...] [--test SWEEP.json ...]
 
-Without arguments: on benchmarks/sweeps, those in HELD_OUT left out. The loss of a forecast is its CRPS plus a quarter
-of its 80 % interval score, in units of its sweep; sweeps, progress and numbers of siblings weigh equally.
+Without arguments: on benchmarks/sweeps, those in HELD_OUT left out, and on the three starter sweeps of ../shared/curves
+where it is there. The loss of a forecast is its CRPS plus a quarter of its 80 % interval score, in units of its sweep;
+sweeps, progress and numbers of siblings weigh equally.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -25,6 +27,7 @@ from grpo_ops.law.standing import standing
 from grpo_ops.replay import Source, load_sources
 
 FOLDER = Path(__file__).parent / "sweeps"
+BESIDE = Path(__file__).parents[2] / "shared" / "curves" / "sweeps"
 PROGRESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 SIBLINGS = (2, 5, 12)
 DRAWS = 40
@@ -34,6 +37,9 @@ START_POOLED = Pooled(
     0.5, 0.5, 0.2, 1.0, 0.5, 0.2, 1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0, df=5.0, widening_start=1.0, widening_end=1.0
 )
 STAY = 0.002  # pull of each constant towards where the search starts, so that one that does not matter stays there
+
+
+Constants: TypeAlias = tuple[Pooled, Alone]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +57,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sweeps", nargs="*", type=Path)
     parser.add_argument("--test", nargs="*", type=Path, default=[])
-    parser.add_argument("--cross-validate", action="store_true")
     arguments = parser.parse_args()
+    training = cases(load_sources(arguments.sweeps or recorded()))
+    constants, left_out = fitted(training)
+    print(rendered(*constants))
+    report("left out, one at a time:", training, left_out)
+    if arguments.test:
+        tested = cases(load_sources(arguments.test))
+        report("tested on", tested, dict.fromkeys([case.name for case in tested], constants))
+
+
+def recorded() -> list[Path]:
+    """The starter sweeps of this project without those held out, and those that lie beside it."""
     held_out = (FOLDER / "HELD_OUT").read_text().split()
     own = [path for path in sorted(FOLDER.glob("*.json")) if path.stem not in held_out]
-    training = cases(load_sources(arguments.sweeps or own))
-    found, scale = fitted(training)
-    print(rendered(scale, found))
-    report("trained on", training, found, scale)
-    if arguments.test:
-        report("tested on", cases(load_sources(arguments.test)), found, scale)
-    if arguments.cross_validate:
-        cross_validate(training)
+    return own + sorted(BESIDE.glob("starter-*.json"))
 
 
 def cases(sources: Sequence[Source], seed: int = 0) -> list[Case]:
@@ -104,22 +113,25 @@ def _cohort(pool: Pool, now: np.ndarray, chosen: np.ndarray, progress: float) ->
     )
 
 
-def fitted(training: Sequence[Case]) -> tuple[Pooled, Alone]:
-    """First the constants without siblings, then, on their scale, those with.
+def fitted(training: Sequence[Case]) -> tuple[Constants, dict[str, Constants]]:
+    """The constants, and for each sweep those that were fitted on the others, all with the same widening.
 
-    Each is widened until its bands hold what they say on sweeps that it was not fitted on, one left out at a time.
+    First come the constants without siblings, then, on their scale, those with; then both are widened until the bands
+    hold what they say on the sweeps that were left out, one at a time.
     """
+    names = sorted({case.name for case in training})
+    best = _best(training)
+    left_out = {name: _best([case for case in training if case.name != name]) for name in names if len(names) > 1}
+    others = left_out or dict.fromkeys(names, best)
+    alone_by = _widening(training, {name: _say_alone(own) for name, (_, own) in others.items()}, max(SIBLINGS[:2]))
+    pooled_by = _widening(training, {name: _say_pooled(*own) for name, own in others.items()})
+    results = {name: (widened(found, pooled_by), widened(own, alone_by)) for name, (found, own) in others.items()}
+    return (widened(best[0], pooled_by), widened(best[1], alone_by)), results
+
+
+def _best(training: Sequence[Case]) -> Constants:
     scale = _best_alone(training)
-    found = _best_pooled(training, scale)
-    rests = [([case for case in training if case.name != name], name) for name in sorted({c.name for c in training})]
-    if len(rests) > 1:
-        apart = [(name, _best_alone(rest), rest) for rest, name in rests]
-        others = [(name, _best_pooled(rest, own), own) for name, own, rest in apart]
-    else:
-        others = [(training[0].name, found, scale)]
-    wider = _widening(training, {name: _say_alone(own) for name, _, own in others}, fewest=max(SIBLINGS[:2]))
-    pooled_wider = _widening(training, {name: _say_pooled(best, own) for name, best, own in others})
-    return widened(found, pooled_wider), widened(scale, wider)
+    return _best_pooled(training, scale), scale
 
 
 def _best_alone(training: Sequence[Case]) -> Alone:
@@ -199,35 +211,29 @@ def widened(constants, factors: np.ndarray):
     return replace(constants, widening_start=float(factors[0]), widening_end=float(factors[1]))
 
 
-def report(title: str, tested: Sequence[Case], found: Pooled, scale: Alone) -> None:
+def report(title: str, tested: Sequence[Case], constants: Mapping[str, Constants]) -> None:
     """CRPS, coverage and width for each number of siblings, by progress, means over the sweeps."""
     print(f"\n{title} {', '.join(sorted({case.name for case in tested}))}: CRPS / coverage / width")
     print("siblings " + "".join(f"{progress:>18.0%}" for progress in PROGRESS))
     for siblings in (0, *SIBLINGS):
-        cells = [_cell(tested, siblings, progress, found, scale) for progress in PROGRESS]
+        cells = [_cell(tested, siblings, progress, constants) for progress in PROGRESS]
         print(f"{siblings:>8} " + "".join(f"{cell:>18}" for cell in cells))
 
 
-def _cell(tested: Sequence[Case], siblings: int, progress: float, found: Pooled, scale: Alone) -> str:
+def _cell(tested: Sequence[Case], siblings: int, progress: float, constants: Mapping[str, Constants]) -> str:
     rows = []
     for case in tested:
         if case.cohort.progress != progress or case.siblings != (siblings or 5):
             continue
-        mean, width, df = pooled(case.cohort, found, scale) if siblings else _alone(case, scale)
+        found, own = constants[case.name]
+        mean, width, df = pooled(case.cohort, found, own) if siblings else _alone(case, own)
         half = width * stdtrit(df, (1 + LEVEL) / 2)
         crps = crps_t(mean, width, df, case.truth) / case.unit
         rows.append((crps.mean(), np.mean(np.abs(case.truth - mean) <= half), np.mean(2 * half) / case.unit))
-    return " / ".join(f"{value:.3f}"[1 if value < 1 else 0 :] for value in np.mean(rows, axis=0)) if rows else "-"
+    return "/".join(f"{value:.3f}"[1 if value < 1 else 0 :] for value in np.mean(rows, axis=0)) if rows else "-"
 
 
-def cross_validate(training: Sequence[Case]) -> None:
-    """Each sweep by constants that were fitted on the others."""
-    for name in sorted({case.name for case in training}):
-        rest = [case for case in training if case.name != name]
-        report("left out:", [case for case in training if case.name == name], *fitted(rest))
-
-
-def rendered(scale: Alone, found: Pooled) -> str:
+def rendered(found: Pooled, scale: Alone) -> str:
     """The constants as they stand in grpo_ops/law/constants.py."""
     return "\n".join(
         f"{title} = {type(values).__name__}(\n"

@@ -1,7 +1,8 @@
 """How wrong forecasts are: the constants of the two forecasters, with and without siblings.
 
-All of them were fitted by `python -m benchmarks.calibrate` on the sweeps that this project recorded (benchmarks/sweeps,
-without those in HELD_OUT), which prints them, and the scores on everything that they were not fitted on.
+All of them were fitted by `python -m benchmarks.calibrate` on recorded sweeps of starter models: those in
+benchmarks/sweeps that HELD_OUT does not name, and three more. No public curve was used. The command prints them, and
+the scores of each sweep by constants that were fitted on the others.
 """
 
 from dataclasses import dataclass

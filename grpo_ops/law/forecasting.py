@@ -40,12 +40,12 @@ def forecast(
     they set mean and band. level: probability that the band holds. params: the run's hyperparameters, for a Pool that
     knows those of its runs. plateau_share: the plateau begins where less than this part of the whole gain is left.
     More reward is taken to be better for phases, collapse and plateau alone.
-    Raises LawError for a level or a share outside (0, 1) and a horizon before the last step; a curve that is too short
-    or constant gets a forecast whose status says so.
+    Raises LawError for a level or a share outside (0, 1) and a horizon before the last step; a curve that is too short,
+    constant or beyond what floats can square gets a forecast whose status says so.
     """
     _check(curve, horizon, level, plateau_share)
     series, pool = Series.of(curve, horizon), siblings if isinstance(siblings, Pool) else Pool.of(siblings)
-    if len(series) < _FEWEST_POINTS:
+    if len(series) < _FEWEST_POINTS or series.is_beyond_floats:
         return _nothing_known(series, level)
     ahead = outlook(series, pool, params)
     if series.is_constant and series.last_step < series.horizon and ahead.calibration != "siblings":
@@ -66,7 +66,7 @@ class _View:
         series, ahead, half = self.series, self.ahead, self.ahead.reach(self.level)
         law = None if series.is_constant else mixture(series)
         plateau = None if law is None else onset(series, law, self.plateau_share, self.level)
-        spans = phases(series, ahead.mean, plateau.step if plateau else None)
+        spans = phases(series, ahead.mean)
         plateau = plateau if plateau and _agrees(spans[-1].phase, plateau, series) else None
         following, spread = self._following(law)
         return Forecast(
@@ -157,6 +157,9 @@ def _shape(law: Mixture | None, series: Series, steps: Floats, done: Floats) -> 
 
 
 def _nothing_known(series: Series, level: float) -> Forecast:
+    if series.is_beyond_floats:
+        with np.errstate(all="ignore"):  # what overflows is not known
+            return _without_band(series, level, series.recent(), FitStatus.FAILED)
     last = series.recent() if len(series) else math.nan
     return _without_band(series, level, last, FitStatus.TOO_FEW_POINTS)
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ _ADAPTER = "lora"
 #: A LoRA adapter takes a learning rate about five times as high as full training does.
 _ADAPTER_FACTOR = 5.0
 _WIDE = 3.0
+_LARGEST = 1e100  # squares of it are still finite
 _APART = math.sqrt(0.5)  # two different choices lie at distance 1
 
 
@@ -85,14 +87,23 @@ def _place(run: Params, rate: _Axis, axes: Sequence[_Axis]) -> list[float]:
 
 
 def _plain(run: Params) -> dict[str, Any]:
-    return {name if name.startswith("lora.") else name.rsplit(".", 1)[-1]: value for name, value in run.items()}
+    named = ((str(name), _as_float(value)) for name, value in run.items())
+    return {name if name.startswith("lora.") else name.rsplit(".", 1)[-1]: value for name, value in named}
+
+
+def _as_float(value: Any) -> Any:
+    """A finite number of any type as a float whose square is finite; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not -math.inf < value < math.inf:
+        return value
+    own = value if isinstance(value, int) else float(value)
+    return float(max(-_LARGEST, min(own, _LARGEST)))
 
 
 def _decades(run: Params) -> float | None:
     rate: Any = run.get(_RATE)
     if not _is_number(rate) or not rate > 0:
         return None
-    return math.log10(rate / _ADAPTER_FACTOR) if run.get(_ADAPTER) is True else math.log10(rate)
+    return math.log10(rate) - (math.log10(_ADAPTER_FACTOR) if run.get(_ADAPTER) is True else 0.0)
 
 
 def _axis(name: str, values: Sequence[Any]) -> _Axis:
@@ -106,4 +117,4 @@ def _axis(name: str, values: Sequence[Any]) -> _Axis:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, float) and math.isfinite(value)

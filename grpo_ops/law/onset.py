@@ -32,12 +32,16 @@ def onset(series: Series, law: Mixture, share: float, level: float) -> Onset | N
     levels = law.path_over(_on_grid())
     if abs(levels[-1] - levels[0]) < _SURE * series.error(series.window):
         return None
-    begins = float(_first_below(levels[None, :], share)[0]) / _GRID_POINTS
-    if round(begins * series.horizon) >= series.horizon:
+    step = _step_at(float(_first_below(levels[None, :], share)[0]) / _GRID_POINTS, series)
+    if step >= series.horizon:
         return None
-    low, high = _quantiles(_shape_onsets(share), law.weights, ((1 - level) / 2, (1 + level) / 2))
-    step = round(begins * series.horizon)
-    return Onset(step, min(step, round(low * series.horizon)), _within(max(step, round(high * series.horizon)), series))
+    ends = _quantiles(_shape_onsets(share), law.weights, ((1 - level) / 2, (1 + level) / 2))
+    low, high = (_step_at(progress, series) for progress in ends)
+    return Onset(step, min(step, low), _within(max(step, high), series))
+
+
+def _step_at(progress: float, series: Series) -> int:
+    return max(series.steps[0], round(float(series.step_at(progress))))
 
 
 def _within(step: int, series: Series) -> int | None:

@@ -43,17 +43,14 @@ class PhaseSpan:
         return {"phase": self.phase.value, "start": self.start, "end": self.end, "confidence": self.confidence}
 
 
-def phases(
-    curve: RewardCurve | Series, expected: float | None = None, plateau_step: int | None = None
-) -> tuple[PhaseSpan, ...]:
+def phases(curve: RewardCurve | Series, expected: float | None = None) -> tuple[PhaseSpan, ...]:
     """The phases of `curve` from its first step to its last, none for an empty one; the last is the current phase.
 
     More reward must be better. expected: the level forecast for the end; if it lies well above a run that has not
-    changed yet, the current phase is a slow start instead of no signal. plateau_step: where a law expects the plateau;
-    it is taken, but a plateau must be proven by the points.
+    changed yet, the current phase is a slow start instead of no signal.
     """
     series = curve if isinstance(curve, Series) else Series.of(curve)
-    if len(series) < _FEWEST_POINTS or series.is_constant:
+    if len(series) < _FEWEST_POINTS or series.is_beyond_floats or series.is_constant:
         return _nothing_told(series)
     cells = Cells.of(series)
     spans = _spans(series, cells, walk(cells))
@@ -63,16 +60,10 @@ def phases(
     return spans
 
 
-def phase_of(series: Series, expected: float, plateau_step: int | None = None) -> Phase:
-    """The phase at the last point of `series`, see `phases`."""
-    found = phases(series, expected, plateau_step)
-    return found[-1].phase if found else Phase.NO_SIGNAL
-
-
 def _nothing_told(series: Series) -> tuple[PhaseSpan, ...]:
     if not len(series):
         return ()
-    sure = float(len(series) >= _FEWEST_POINTS)
+    sure = float(len(series) >= _FEWEST_POINTS and not series.is_beyond_floats)
     return (PhaseSpan(Phase.NO_SIGNAL, series.steps[0], series.last_step, sure),)
 
 

@@ -21,7 +21,7 @@ class Pool:
     """Finished runs of one study: their standings after every point, their final levels, their hyperparameters.
 
     tracks: one a run. horizon: median planned last step.
-    left_out: how many of the given runs had not finished, or were empty.
+    left_out: how many of the given runs had not finished, were empty, or have rewards that no float can square.
     """
 
     tracks: tuple[Track, ...]
@@ -68,4 +68,6 @@ def _track(series: Series) -> Track:
 
 
 def _is_finished(series: Series) -> bool:
-    return len(series) > 1 and series.position(series.last_step) >= FINISHED * series.n
+    if len(series) < 2 or series.is_beyond_floats:
+        return False
+    return series.position(series.last_step) >= FINISHED * series.n

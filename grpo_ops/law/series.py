@@ -10,6 +10,7 @@ from grpo_ops.curve import RewardCurve
 from grpo_ops.law.types import Floats
 
 _ROUNDING = 1e-12
+_LARGEST, _SMALLEST = 1e60, 1e-60  # their fourth powers, which a determinant is, are still floats
 _FEWEST_FOR_CORRELATION = 12
 _SHRINKAGE = 40
 
@@ -30,7 +31,7 @@ class Series:
     @classmethod
     def of(cls, curve: RewardCurve, horizon: int | None = None, sign: float = 1.0) -> "Series":
         """`curve` times `sign`; the horizon is the planned last step, never before the curve's own last."""
-        return _series(curve, horizon, sign)
+        return _series(curve.steps, curve.rewards, curve.max_steps, horizon, sign)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -106,9 +107,19 @@ class Series:
     def is_constant(self) -> bool:
         return bool(np.ptp(self.y) <= _ROUNDING * np.max(np.abs(self.y)))
 
+    @cached_property
+    def is_beyond_floats(self) -> bool:
+        """Whether rewards are so large, or differ by so little, that squares of them overflow or underflow."""
+        largest = float(np.max(np.abs(self.y), initial=0.0))
+        return largest > _LARGEST or 0 < float(np.ptp(self.y)) < _SMALLEST
+
     def position(self, step: int) -> float:
         """Which of the planned points `step` is, counted from 1."""
         return 1 + (step - self.steps[0]) / self.spacing
+
+    def step_at(self, progress: float | Floats) -> Floats:
+        """The step at which `progress` is reached, not always a whole one: what `x` is of a step, the other way."""
+        return np.asarray(self.steps[0] + (progress * self.n - 1) * self.spacing)
 
     def count(self, step: int) -> int:
         """Points at `step` and before."""
@@ -157,12 +168,14 @@ def thinned(values: Floats, block: int) -> Floats:
 
 
 @lru_cache(maxsize=1024)
-def _series(curve: RewardCurve, horizon: int | None, sign: float) -> Series:
-    last = curve.steps[-1] if curve.steps else 0
-    end = max(horizon or curve.max_steps or last, last)
-    spacing = curve.spacing
-    n = _planned(curve.steps, spacing, end)
-    return Series(sign * np.array(curve.rewards, dtype=np.float64), curve.steps, n, spacing, end)
+def _series(
+    steps: tuple[int, ...], rewards: tuple[float, ...], max_steps: int | None, horizon: int | None, sign: float
+) -> Series:
+    """Of the columns and not of the curve, whose metrics the cache would keep."""
+    last = steps[-1] if steps else 0
+    end = max(horizon or max_steps or last, last)
+    spacing = RewardCurve(steps, rewards).spacing
+    return Series(sign * np.array(rewards, dtype=np.float64), steps, _planned(steps, spacing, end), spacing, end)
 
 
 def _planned(steps: tuple[int, ...], spacing: int, end: int) -> int:

@@ -12,6 +12,7 @@ from grpo_ops.reading.columns import table_of
 from grpo_ops.reading.names import KINDS
 from grpo_ops.reading.progress import Bar, counted_steps
 from grpo_ops.reading.rows import columns_of, rewarded, step_name
+from grpo_ops.reading.text import text_of
 
 # A bar with a description (`Map: 40%|`) is not the trainer's.
 _BAR = r"(?P<described>:[ ]*)?(?<!\d)\d{1,3}%\|[^|\r\n]*\|[ ]*(?P<done>\d{1,15})/(?P<total>\d{1,15}) \["
@@ -33,8 +34,8 @@ def read_console(path: Path, step: str | None, reward: str | None) -> Table:
 
     Raises CurveError for a file that is not text or in which nobody printed a reward.
     """
-    content = path.read_bytes()
-    lines = [] if b"\0" in content else list(_lines(content.decode("utf-8", errors="replace")))
+    text = text_of(path.read_bytes(), errors="replace")
+    lines = [] if "\0" in text else list(_lines(text))
     if not lines:
         raise CurveError(f"{path} is not a curve: give {KINDS}")
     rows, name = rewarded([line.values for line in lines], str(path), reward)

@@ -8,12 +8,13 @@ from pathlib import Path
 from grpo_ops.errors import CurveError
 from grpo_ops.reading.cleaning import Table
 from grpo_ops.reading.columns import table_of
+from grpo_ops.reading.text import text_of
 
 
 def read_csv(path: Path, step: str | None, reward: str | None) -> Table:
     """A CSV with a header line. Raises CurveError where there is no table or no reward column."""
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    text = path.read_text(encoding="utf-8-sig")
+    text = text_of(path.read_bytes())
     columns = _plain_columns(text, separator) or _csv_columns(text, separator, path)
     return table_of({name.strip(): cells for name, cells in columns.items()}, str(path), step, reward)
 

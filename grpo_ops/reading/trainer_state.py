@@ -10,6 +10,7 @@ from grpo_ops.errors import CurveError
 from grpo_ops.reading.cleaning import Table
 from grpo_ops.reading.columns import table_of
 from grpo_ops.reading.rows import columns_of, rewarded
+from grpo_ops.reading.text import text_of
 
 
 def read_trainer_state(path: Path, step: str | None, reward: str | None) -> Table:
@@ -22,11 +23,12 @@ def read_trainer_state(path: Path, step: str | None, reward: str | None) -> Tabl
 
 
 def _state(path: Path) -> Mapping[str, Any]:
+    text = text_of(path.read_bytes())
     try:
-        state = json.loads(path.read_text(encoding="utf-8"))
+        state = json.loads(text)
     except RecursionError as error:
         raise CurveError(f"{path} is nested too deeply; give the trainer_state.json of a checkpoint") from error
-    except json.JSONDecodeError as error:
+    except ValueError as error:
         raise CurveError(f"{path} is not JSON ({error}); give the trainer_state.json of a checkpoint") from error
     if not isinstance(state, dict) or not isinstance(state.get("log_history"), list):
         raise CurveError(f"{path} has no log_history; give the trainer_state.json of a checkpoint")

@@ -57,7 +57,7 @@ def _sources(path: Path) -> list[Source]:
 def _folder(path: Path) -> list[Source]:
     documents = {file: _document(file) for file in sorted(path.rglob("*.json"))}
     sweeps = {file: document for file, document in documents.items() if document is not None}
-    named = {_file(file, str(trial.get("curve"))) for file, document in sweeps.items() for trial in document["trials"]}
+    named = {_file(file, trial["curve"]) for file, document in sweeps.items() for trial in document["trials"]}
     files = (file for file in sorted(path.rglob("*")) if file.suffix in _CURVES and not file.name.endswith(_NO_CURVE))
     singles = [_single(file) for file in files if file.resolve() not in named]
     return [_sweep(file, document) for file, document in sweeps.items()] + singles
@@ -68,18 +68,27 @@ def _document(path: Path) -> Mapping[str, Any] | None:
     if path.suffix != ".json" or not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise CurveError(f"{path} is not JSON ({error})") from error
-    is_sweep = isinstance(content, dict) and isinstance(content.get("trials"), list)
-    return content if is_sweep else None
+    except OSError as error:
+        raise CurveError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
+        return None
+    _check(path, content["trials"])
+    return content
+
+
+def _check(path: Path, trials: Sequence[Any]) -> None:
+    for number, trial in enumerate(trials):
+        if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
+            raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")
+        if not isinstance(trial.get("params") or {}, dict):
+            raise CurveError(f"{path}: the params of trial {number} are no table of names and values")
 
 
 def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
     trials = document["trials"]
-    for number, trial in enumerate(trials):
-        if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
-            raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")
     readings = [read_curve(_file(path, trial["curve"])) for trial in trials]
     evaluations = [_evaluations(path, trial) for trial in trials]
     less = document.get("direction") == "minimize"
@@ -114,4 +123,6 @@ def _single(path: Path) -> Source:
 
 
 def _file(sweep: Path, named: str) -> Path:
+    if "\0" in named:
+        raise CurveError(f"{sweep}: there is no file at {named!r}")
     return (sweep.parent / named).resolve()

@@ -73,7 +73,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
     if panel.ahead is not None:
         _draw_forecast(axes, panel.ahead)
     axes.autoscale(False)
-    _draw_law(axes, panel.law)
+    _draw_law(axes, panel)
     axes.set_title(panel.name[-48:], fontsize=5.5, loc="left", pad=2)
     axes.tick_params(labelsize=5, length=2, pad=1)
     axes.spines[["top", "right"]].set_visible(False)
@@ -92,11 +92,11 @@ def _draw_curve(axes: Axes, curve: RewardCurve) -> None:
     axes.plot(series.steps[::every], mean[::every], color=_MEAN, lw=0.9)
 
 
-def _draw_law(axes: Axes, law: LawFit) -> None:
-    if law.params:
+def _draw_law(axes: Axes, panel: Panel) -> None:
+    if panel.law.params:
         x = np.linspace(0, 1, 200)
-        levels = exponential.predict(x, np.array([*law.params.values()]))
-        axes.plot(x * law.horizon, levels, "--", color=_LAW, lw=0.9)
+        levels = exponential.predict(x, np.array([*panel.law.params.values()]))
+        axes.plot(Series.of(panel.curve).step_at(x), levels, "--", color=_LAW, lw=0.9)
 
 
 def _draw_forecast(axes: Axes, ahead: Forecast) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.law import Phase, forecast
-from grpo_ops.law.phases import phase_of, phases
+from grpo_ops.law.phases import phases
 from grpo_ops.law.series import Series
 
 SLOW, RISE, PLATEAU, DECLINE, NONE = Phase
@@ -112,7 +112,6 @@ def test_a_slow_start_is_one_if_a_rise_is_expected():
     assert phases(series)[-1].phase is NONE
     assert phases(series, expected=0.1)[-1].phase is NONE
     assert phases(series, expected=0.8)[-1].phase is SLOW
-    assert phase_of(series, 0.8, None) is SLOW
 
 
 def test_the_forecast_carries_the_current_phase():
@@ -169,7 +168,7 @@ def test_what_is_too_short_or_constant_has_no_signal(rewards):
     found = phases(curve(rewards))
     assert names(found) == [NONE] * bool(rewards)
     assert [span.confidence for span in found] == [float(len(rewards) > 5)] * bool(rewards)
-    assert phase_of(Series.of(curve(rewards)), 0.5) is NONE
+    assert phases(curve(rewards), expected=0.5) == found
 
 
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
