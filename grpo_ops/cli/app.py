@@ -85,13 +85,17 @@ def forecast(
     level: Annotated[float, typer.Option(metavar="P", help="Probability that the band holds.")] = 0.8,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw it into FILE.png or FILE.html.")] = None,
     backtest: Annotated[bool, typer.Option("--backtest", help=HINDSIGHT)] = False,
+    reward: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The reward's column in the files named.")
+    ] = None,
+    step: Annotated[str | None, typer.Option(metavar="COLUMN", help="The step's column in the files named.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON: an object for one curve, else a list.")] = False,
 ) -> None:
     """Say where reward curves will end, how sure that is, what is wrong with them, and what to do."""
     from grpo_ops.cli.forecast import forecast_command
     from grpo_ops.cli.forecast_options import ForecastOptions
 
-    options = ForecastOptions(horizon, upto, tuple(siblings or ()), level, plot, backtest, json)
+    options = ForecastOptions(horizon, upto, tuple(siblings or ()), level, plot, backtest, json, reward, step)
     raise typer.Exit(forecast_command(curves, options))
 
 

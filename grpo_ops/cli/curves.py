@@ -35,9 +35,12 @@ class Named:
     is_negative: bool = False
 
 
-def curves_of(source: str) -> list[Named]:
-    """All the curves that `source` names; never none. Raises a GrpoOpsError that is one sentence."""
-    return _collected(Path(source)) if is_collection(source) else [curve_of(source)]
+def curves_of(source: str, reward: str | None = None, step: str | None = None) -> list[Named]:
+    """All the curves that `source` names; never none. Raises a GrpoOpsError that is one sentence.
+
+    reward, step: columns of a single file, where they are not recognised.
+    """
+    return _collected(Path(source)) if is_collection(source) else [curve_of(source, reward, step)]
 
 
 def is_collection(source: str) -> bool:
@@ -48,21 +51,21 @@ def is_collection(source: str) -> bool:
     return not _is_run_folder(path) if path.is_dir() else _sweep_document(path) is not None
 
 
-def curve_of(source: str) -> Named:
+def curve_of(source: str, reward: str | None = None, step: str | None = None) -> Named:
     """The one curve that `source` names."""
     if not source.strip():
         raise CurveError("CURVE is empty: name a file, a run folder, an MLflow run id or a run key")
     if Path(source).exists():
-        return _read(Path(source))
+        return _read(Path(source), reward, step)
     if "/" in source or source.lower().endswith(_FILES):
         raise CurveError(f"there is no file {source}")
     return _tracked(source)
 
 
-def _read(path: Path) -> Named:
+def _read(path: Path, reward: str | None, step: str | None) -> Named:
     from grpo_ops.reading import read_curve
 
-    reading = read_curve(path)
+    reading = read_curve(path, reward=reward, step=step)
     evaluations = evaluation_curve(reading.evaluations, reading.curve.max_steps)
     return Named(path.name or str(path), reading.curve, reading.notes, None, evaluations if len(evaluations) else None)
 

@@ -22,9 +22,9 @@ def forecast_command(sources: Sequence[str], options: ForecastOptions) -> int:
     """Forecast, or look back on, all the curves in `sources`. Exit code 2 where one of several cannot be had."""
     options.check()
     is_one = len(sources) == 1 and not is_collection(sources[0])
-    found, lost = attempted(sources, curves_of, is_one)
+    found, lost = attempted(sources, lambda source: curves_of(source, options.reward, options.step), is_one)
     runs = [run for runs in found for run in runs]
-    study = Study.of(options.siblings)
+    study = Study.of(options.siblings, options.reward, options.step)
     if options.is_hindsight:
         looks, failed = attempted(runs, lambda run: hindsight_of(run, study, options), is_one)
         _show_hindsight(looks, options)

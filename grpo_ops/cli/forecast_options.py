@@ -11,7 +11,7 @@ _PICTURES = (".png", ".html")
 
 @dataclass(frozen=True)
 class ForecastOptions:
-    """As given on the command line. is_hindsight: --backtest."""
+    """As given on the command line. is_hindsight: --backtest. reward, step: columns, where they are not recognised."""
 
     horizon: int | None = None
     upto: float | None = None
@@ -20,6 +20,8 @@ class ForecastOptions:
     plot: Path | None = None
     is_hindsight: bool = False
     as_json: bool = False
+    reward: str | None = None
+    step: str | None = None
 
     def check(self) -> None:
         """Raise CurveError for the first option that cannot be meant."""

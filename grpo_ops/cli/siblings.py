@@ -20,11 +20,11 @@ class Study:
     is_negative: bool | None = None
 
     @classmethod
-    def of(cls, places: tuple[str, ...]) -> "Study":
-        """All curves in `places`, each run once."""
+    def of(cls, places: tuple[str, ...], reward: str | None = None, step: str | None = None) -> "Study":
+        """All curves in `places`, each run once. reward, step: as of curves_of."""
         from grpo_ops.report import Siblings
 
-        found = [named for place in places for named in _runs(place)]
+        found = [named for place in places for named in _runs(place, reward, step)]
         runs = {(named.curve.steps, named.curve.rewards): named for named in found}.values()
         signs = {named.is_negative for named in runs}
         if len(signs) > 1:
@@ -46,8 +46,8 @@ class Study:
         return others, run.params or self.siblings.params_of(run.curve), notes
 
 
-def _runs(place: str) -> list[Named]:
+def _runs(place: str, reward: str | None, step: str | None) -> list[Named]:
     try:
-        return curves_of(place)
+        return curves_of(place, reward, step)
     except CurveError as error:
         raise CurveError(f"--siblings {place}: {error}") from error

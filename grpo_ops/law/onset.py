@@ -41,7 +41,8 @@ def onset(series: Series, law: Mixture, share: float, level: float) -> Onset | N
 
 
 def _step_at(progress: float, series: Series) -> int:
-    return max(series.steps[0], round(float(series.step_at(progress))))
+    first = series.steps[0]
+    return first + max(0, round(float(series.step_at(progress)) - first))
 
 
 def _within(step: int, series: Series) -> int | None:

@@ -213,3 +213,12 @@ def test_what_the_terminal_cannot_show_is_replaced(call, study, monkeypatch):
         assert forecast_command(sources, ForecastOptions()) == 0
         sys.stdout.flush()
         assert b"trial-7" in shown.getvalue()
+
+
+def test_columns_that_are_not_recognised_can_be_named(call, tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("when,score\n" + "".join(f"{step},{step / 100}\n" for step in range(1, 41)))
+    refused = call("forecast", path)
+    assert refused.exit_code == 2 and refused.stderr.count("\n") == 1
+    named = call("forecast", path, "--reward", "score", "--step", "when", "--json")
+    assert named.exit_code == 0 and json.loads(named.stdout)["step"] == 40

@@ -1,6 +1,7 @@
 import itertools
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -50,6 +51,43 @@ def test_a_constant_step_offset_changes_nothing_but_the_steps(rewards, offset):
     moved = RewardCurve(tuple(step + offset for step in curve.steps), curve.rewards)
     one, other = forecast(curve, curve.steps[-1] * 2), forecast(moved, curve.steps[-1] * 2 + offset)
     assert numbers_of(other) == pytest.approx(numbers_of(one), abs=1e-9, nan_ok=True)
+
+
+def test_a_constant_step_offset_moves_the_plateau_with_it(rising):
+    curve = rising(tau=0.2, noise=0.01, upto=150)
+    moved = RewardCurve(tuple(step + 1000 for step in curve.steps), curve.rewards, curve.max_steps + 1000)
+    one, other = forecast(curve), forecast(moved)
+    assert one.plateau_step is not None and one.plateau_high is not None
+    assert other.plateau_step == one.plateau_step + 1000
+    assert (other.plateau_low, other.plateau_high) == (one.plateau_low + 1000, one.plateau_high + 1000)
+
+
+def test_a_horizon_however_far_costs_no_more():
+    curve = curve_of([0.1, 0.4, 0.2, 0.5, 0.3, 0.6, 0.55], None)
+    near, far = forecast(curve, 10**7), forecast(curve, 10**12)
+    assert far.mean == pytest.approx(near.mean, abs=1e-4)
+    assert far.high - far.low >= near.high - near.low
+
+
+BEYOND = [1e300, 1e200, 1e-300, 5e-324]
+
+
+@pytest.mark.parametrize("scale", BEYOND)
+def test_rewards_that_no_float_can_square_fail_and_say_so(rising, scale):
+    curve = RewardCurve(rising().steps, tuple(scale * reward for reward in rising().rewards), 400)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ahead = forecast(curve, siblings=[rising(seed=seed) for seed in range(3)])
+    assert (ahead.status, ahead.phase, ahead.calibration) == (FitStatus.FAILED, Phase.NO_SIGNAL, "none")
+    assert math.isnan(ahead.low) and json.dumps(ahead.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("scale", BEYOND)
+def test_siblings_that_no_float_can_square_say_nothing(rising, scale):
+    tame = [rising(seed=seed) for seed in range(3)]
+    wild = [RewardCurve(curve.steps, tuple(scale * reward for reward in curve.rewards), 200) for curve in tame]
+    assert Pool.of(wild).left_out == 3
+    assert forecast(rising(upto=60), siblings=wild) == forecast(rising(upto=60))
 
 
 @given(REWARDS, st.lists(st.integers(60, 3000), min_size=2, max_size=6), st.integers(0, 6))

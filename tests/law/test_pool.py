@@ -1,5 +1,8 @@
 """Pool, standings, hyperparameters: what a forecast that leans on siblings is prepared from."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -86,6 +89,23 @@ def test_distances_of_hyperparameters(one, other, distance):
     rest = {name: value for name, value in base.items() if name not in names}
     places = [study.with_own({**rest, **own})[0] for own in (one, other)]
     assert squared(*places) == pytest.approx(distance)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[1, 2], {"x": 1}, None, math.nan, math.inf, 10**400, 1e308, -1e308, 5e-324, True, 1 + 2j, np.array([1, 2])],
+)
+@pytest.mark.parametrize("name", ["beta", "learning_rate", 1, "", "."])
+def test_odd_hyperparameters_leave_all_distances_finite(name, value):
+    study = Hyperparameters.of([*STUDY, {name: value}, {name: value, "lora": True}, {name: 1.0}])
+    for own in ({name: value, "lora": True}, {name: 2.0}):
+        assert np.all(np.isfinite(np.square(study.with_own(own)[:, None] - study.with_own(own))))
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), np.int64(8), Fraction(1, 2)])
+def test_a_number_of_any_type_is_a_number(number):
+    study = Hyperparameters.of([{"beta": number}, {"beta": 0.0}])
+    assert study.coordinates == pytest.approx(Hyperparameters.of([{"beta": float(number)}, {"beta": 0.0}]).coordinates)
 
 
 def test_a_lora_rate_counts_a_fifth():

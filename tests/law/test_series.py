@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,16 @@ def test_averages_against_plain_loops():
     assert smoothed(y, 3) == pytest.approx([np.mean(y[max(0, i - 1) : i + 2]) for i in range(7)])
     assert thinned(y, 3) == pytest.approx([np.mean(y[:4]), np.mean(y[4:])])
     assert thinned(y, 1) is y
+
+
+def test_a_step_and_its_progress_are_each_others_inverse():
+    series = Series.of(RewardCurve((500, 510, 520, 540), (0.1, 0.2, 0.3, 0.4), 1000))
+    assert series.step_at(series.x) == pytest.approx(series.steps)
+
+
+def test_the_cache_of_series_keeps_no_metrics():
+    curve = RewardCurve((1, 2, 3), (0.125, 0.25, 0.0625), metrics={"kl": (0.1, 0.2, 0.3)})
+    before = sys.getrefcount(curve.metrics["kl"])
+    series = Series.of(curve)
+    assert sys.getrefcount(curve.metrics["kl"]) == before
+    assert Series.of(RewardCurve(curve.steps, curve.rewards)) is series

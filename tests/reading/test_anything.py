@@ -18,7 +18,7 @@ NAMES = [
 TOKENS = [
     "step", "reward", "train/reward", "eval_reward", "run - train/reward", "kind", "metrics", "data", "log_history",
     "'", '"', "{", "}", "[", "]", ",", ":", "\t", "\n", "\r", "1", "2", "0.5", "-1", "1e300", "nan", "NaN", "null",
-    "true", "1" * 400, " 40%|##  | 4/10 [", "0/0 [", "\ufeff", "\0", "é",
+    "true", "1" * 400, "1" * 5000, " 40%|##  | 4/10 [", "0/0 [", "\ufeff", "\0", "é",
 ]  # fmt: skip
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),

@@ -99,14 +99,20 @@ def test_means_weigh_sources_equally(study, tmp_path):
     [
         ('{"trials": [{"trial": "a"}]}', "trial 0 names no curve"),
         ('{"trials": [{"curve": "gone.csv"}]}', "gone.csv"),
+        ('{"trials": [null]}', "trial 0 names no curve"),
+        ('{"trials": ["a.csv"]}', "trial 0 names no curve"),
+        ('{"trials": [{"curve": "a.csv", "params": [1]}]}', "the params of trial 0 are no table"),
+        ('{"trials": [{"curve": "a\\u0000b.csv"}]}', "there is no file at 'a.x00b.csv'"),
         ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_a_broken_sweep_file_is_refused_in_one_sentence(tmp_path, content, message):
     path = tmp_path / "broken.json"
     path.write_text(content)
-    with pytest.raises(CurveError, match=message):
-        load_sources([path])
+    for source in (path, tmp_path):
+        with pytest.raises(CurveError, match=message):
+            load_sources([source])
 
 
 def test_an_empty_folder_is_refused(tmp_path):

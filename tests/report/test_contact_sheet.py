@@ -36,3 +36,11 @@ def test_curves_without_anything_to_tell_are_drawn(rewards, tmp_path):
 def test_the_legend_names_every_phase():
     texts = {text.get_text() for text in contact_sheet([panel(30)])[0].legends[0].get_texts()}
     assert {phase.value for phase in Phase} <= texts
+
+
+def test_the_law_is_drawn_where_the_curve_is():
+    curve = panel(60).curve
+    moved = RewardCurve(tuple(step + 1000 for step in curve.steps), curve.rewards)
+    axes = contact_sheet([Panel.of("moved", moved)])[0].axes[0]
+    drawn = next(line for line in axes.lines if line.get_linestyle() == "--").get_xdata()
+    assert (drawn[0], drawn[-1]) == pytest.approx((1000, 1060))

@@ -131,7 +131,10 @@ def test_none_does_not_apply_and_is_counted(runs, look):
     [
         ("rewards=[{name='os:getpid'}]", "TaskError: the reward 'os:getpid' is an import path, which only a local"),
         ("model.id='./nowhere'", "TrainingError: the model './nowhere' cannot be loaded: there is no such folder"),
-        ("model.id='starter:chess-xs'", "TaskError: there is no starter task 'chess'; known: arith, rotate, sort, spell"),
+        (
+            "model.id='starter:chess-xs'",
+            "TaskError: there is no starter task 'chess'; known: arith, rotate, sort, spell",
+        ),
     ],
 )
 def test_what_cannot_be_had_fails_with_one_sentence(runs, setting, message):
