@@ -15,7 +15,9 @@ def alone(now: Floats, progress: float, constants: Alone = ALONE) -> tuple[Float
     recent, law, variance = now[..., 0], now[..., 3], now[..., 5]
     share = constants.share_start + (constants.share_end - constants.share_start) * progress
     ahead = own_scale(now, progress, constants) * (1 - progress) ** constants.power
-    return recent + share * (law - recent), widening(constants, progress) * np.sqrt(ahead**2 + 2 * variance)
+    measured = 2 * variance  # of the recent level, and of the final one
+    scale = widening(constants, progress) * np.sqrt(ahead**2 + measured)
+    return recent + share * (law - recent), np.maximum(scale, np.sqrt(measured))
 
 
 def own_scale(now: Floats, progress: float, constants: Alone = ALONE) -> Floats:

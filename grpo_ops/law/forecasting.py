@@ -157,11 +157,9 @@ def _shape(law: Mixture | None, series: Series, steps: Floats, done: Floats) -> 
 
 
 def _nothing_known(series: Series, level: float) -> Forecast:
-    if series.is_beyond_floats:
-        with np.errstate(all="ignore"):  # what overflows is not known
-            return _without_band(series, level, series.recent(), FitStatus.FAILED)
-    last = series.recent() if len(series) else math.nan
-    return _without_band(series, level, last, FitStatus.TOO_FEW_POINTS)
+    status = FitStatus.TOO_FEW_POINTS if len(series) < _FEWEST_POINTS else FitStatus.FAILED
+    with np.errstate(all="ignore"):  # what overflows is not known
+        return _without_band(series, level, series.recent() if len(series) else math.nan, status)
 
 
 def _never_moved(series: Series, level: float) -> Forecast:

@@ -1,5 +1,6 @@
 """A curve as the law reads it: columns, the planned number of points, and the few averages that every rule uses."""
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -110,8 +111,8 @@ class Series:
     @cached_property
     def is_beyond_floats(self) -> bool:
         """Whether rewards are so large, or differ by so little, that squares of them overflow or underflow."""
-        largest = float(np.max(np.abs(self.y), initial=0.0))
-        return largest > _LARGEST or 0 < float(np.ptp(self.y)) < _SMALLEST
+        low, high = float(np.min(self.y, initial=math.inf)), float(np.max(self.y, initial=-math.inf))
+        return len(self) > 0 and (max(high, -low) > _LARGEST or 0 < high - low < _SMALLEST)
 
     def position(self, step: int) -> float:
         """Which of the planned points `step` is, counted from 1."""
