@@ -68,8 +68,6 @@ SWEEPS = (
     RecordedSweep("sort-s", "starter:sort-s@0.2", 160, 4, train_size=1024),
     RecordedSweep("arith-xs", "starter:arith-xs@0.3", 150, 5, "constant_with_warmup"),
     RecordedSweep("rotate-m", "starter:rotate-m@0.15", 100, 6),
-    RecordedSweep("spell-xs", "starter:spell-xs@0.15", 150, 7),
-    RecordedSweep("sort-m", "starter:sort-m@0.3", 80, 8, "constant_with_warmup", train_size=1024),
 )
 
 

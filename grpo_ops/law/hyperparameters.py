@@ -87,16 +87,20 @@ def _place(run: Params, rate: _Axis, axes: Sequence[_Axis]) -> list[float]:
 
 
 def _plain(run: Params) -> dict[str, Any]:
-    named = ((str(name), _as_float(value)) for name, value in run.items())
-    return {name if name.startswith("lora.") else name.rsplit(".", 1)[-1]: value for name, value in named}
+    return {_short(str(name)): _as_float(value) for name, value in run.items()}
+
+
+def _short(name: str) -> str:
+    last = name if name.startswith("lora.") else name.rsplit(".", 1)[-1]
+    return _RATE if last == "lr" else last
 
 
 def _as_float(value: Any) -> Any:
     """A finite number of any type as a float whose square is finite; anything else as it is."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not -math.inf < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real):
         return value
     own = value if isinstance(value, int) else float(value)
-    return float(max(-_LARGEST, min(own, _LARGEST)))
+    return float(max(-_LARGEST, min(own, _LARGEST))) if -math.inf < own < math.inf else own
 
 
 def _decades(run: Params) -> float | None:

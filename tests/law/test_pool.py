@@ -74,6 +74,7 @@ STUDY = [
         ({}, {}, 0.0),
         ({"learning_rate": 1e-4}, {"learning_rate": 1e-2}, 4.0),  # two decades
         ({"grpo.learning_rate": 1e-4}, {"learning_rate": 1e-4}, 0.0),
+        ({"lr": 1e-4}, {"learning_rate": 1e-4}, 0.0),
         ({"num_generations": 4}, {"num_generations": 16}, 1.0),
         ({"num_generations": 4}, {"num_generations": 8}, 0.25),  # half of the range of its logarithm
         ({"beta": 0.0}, {"beta": 0.02}, 0.25),
@@ -85,7 +86,7 @@ STUDY = [
 def test_distances_of_hyperparameters(one, other, distance):
     study = Hyperparameters.of(STUDY)
     base = {"learning_rate": 1e-3, "num_generations": 8, "loss_type": "dapo", "beta": 0.02}
-    names = {name.rsplit(".", 1)[-1] for name in (*one, *other)}
+    names = {name.rsplit(".", 1)[-1].replace("lr", "learning_rate") for name in (*one, *other)}
     rest = {name: value for name, value in base.items() if name not in names}
     places = [study.with_own({**rest, **own})[0] for own in (one, other)]
     assert squared(*places) == pytest.approx(distance)
