@@ -27,7 +27,7 @@ _ALONE = "fewer than 7 runs, so each is forecast without siblings"
 
 def backtest_command(paths: Sequence[Path], siblings: int, draws: int, seed: int, level: float, as_json: bool) -> int:
     """Print the rows as JSON, or as tables. Exit code 2 where one of several paths cannot be read."""
-    _check(siblings, draws, level)
+    _check(siblings, draws, seed, level)
     loaded, failed = attempted(paths, lambda path: load_sources([path]), len(paths) == 1)
     sources = [source for found in loaded for source in found]
     rows = _rows(sources, siblings, draws, seed, level)
@@ -38,10 +38,12 @@ def backtest_command(paths: Sequence[Path], siblings: int, draws: int, seed: int
     return EXIT_BAD_INPUT if failed else 0
 
 
-def _check(siblings: int, draws: int, level: float) -> None:
+def _check(siblings: int, draws: int, seed: int, level: float) -> None:
     check_level(level)
     if siblings < 0:
         raise CurveError(f"--siblings is a number of runs, 0 or more, but got {siblings}")
+    if seed < 0:
+        raise CurveError(f"--seed cannot be negative but got {seed}")
     if draws < 1:
         raise CurveError(f"--draws is how often a run is drawn from each sweep, 1 or more, but got {draws}")
 

@@ -61,7 +61,7 @@ class Pool:
         return len(self.tracks)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _track(series: Series) -> Track:
     """Series are kept as long as their curves are alike, so a study that grows by one run prepares one run."""
     return Track.of(series)

@@ -168,7 +168,7 @@ def thinned(values: Floats, block: int) -> Floats:
     return np.asarray(np.add.reduceat(values, edges) / np.diff(np.append(edges, len(values))))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _series(
     steps: tuple[int, ...], rewards: tuple[float, ...], max_steps: int | None, horizon: int | None, sign: float
 ) -> Series:

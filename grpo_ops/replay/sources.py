@@ -41,7 +41,8 @@ def load_sources(paths: Sequence[str | Path]) -> list[Source]:
     each sweep file is one source and every curve that none of them names is another one.
     Raises CurveError for a path that is none of these, and for a sweep file or a curve that cannot be read.
     """
-    sources = [source for path in paths for source in _sources(Path(path))]
+    places = {Path(path).resolve(): Path(path) for path in paths}
+    sources = [source for path in places.values() for source in _sources(path)]
     if not sources:
         raise CurveError(f"there is no curve and no sweep file in {', '.join(map(str, paths)) or 'no path at all'}")
     return sources
@@ -80,6 +81,8 @@ def _document(path: Path) -> Mapping[str, Any] | None:
 
 
 def _check(path: Path, trials: Sequence[Any]) -> None:
+    if not trials:
+        raise CurveError(f"{path} is a sweep without trials")
     for number, trial in enumerate(trials):
         if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
             raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")

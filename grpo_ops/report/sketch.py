@@ -87,8 +87,9 @@ def _thinned(steps: Sequence[int], values: Sequence[float] | np.ndarray, most: i
 def _law(fit: LawFit, curve: RewardCurve) -> Line | None:
     if not fit.params:
         return None
-    x = np.linspace(curve.steps[0] / max(1, fit.horizon), 1, _LAW_POINTS)
+    series = Series.of(curve, fit.horizon)
+    x = np.linspace(series.x[0], 1, _LAW_POINTS)
     with np.errstate(all="ignore"):
         levels = LAWS[fit.law].predict(x, np.array([*fit.params.values()]))
-    steps = tuple(float(step) for step in x * fit.horizon)
+    steps = tuple(map(float, series.step_at(x)))
     return Line(steps, tuple(map(float, levels)), f"{fit.law} law, fit {fit.status.value}")

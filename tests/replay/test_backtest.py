@@ -104,6 +104,7 @@ def test_means_weigh_sources_equally(study, tmp_path):
         ('{"trials": [{"curve": "a.csv", "params": [1]}]}', "the params of trial 0 are no table"),
         ('{"trials": [{"curve": "a\\u0000b.csv"}]}', "there is no file at 'a.x00b.csv'"),
         ("{", "is not JSON"),
+        ('{"trials": []}', "is a sweep without trials"),
         ("[" * 100_000, "is not JSON"),
     ],
 )
@@ -113,6 +114,10 @@ def test_a_broken_sweep_file_is_refused_in_one_sentence(tmp_path, content, messa
     for source in (path, tmp_path):
         with pytest.raises(CurveError, match=message):
             load_sources([source])
+
+
+def test_what_is_named_twice_counts_once(study):
+    assert len(load_sources([study, study.parent / "." / study.name])) == 1
 
 
 def test_an_empty_folder_is_refused(tmp_path):

@@ -128,7 +128,7 @@ class View:
 
 def _evaluation(curve: RewardCurve, evaluations: RewardCurve | None) -> Track | None:
     """The evaluations given, else those that the trainer logged among its metrics."""
-    if evaluations is not None:
+    if evaluations is not None and len(evaluations):
         return _short_track(evaluations.steps, evaluations.rewards)
     for name in ALIASES[Metric.EVALUATION]:
         if name in curve.metrics:
