@@ -3,8 +3,9 @@
 Source: arXiv 2510.13786 (its sigmoidal compute-performance curve). There R is held-out reward and C compute over the
 whole of a run; here C is progress, which is proportional to compute where a step costs the same throughout the run.
 
-95 % intervals on planted runs (gain 0.7, noise 0.05, C_mid 0.15 to 0.3, B = 3, 50 to 500 points, correlation of the
-noise 0 or 0.3; 500 draws each): they hold the truth in 93.8 to 97.8 %, but R0 at 50 points and C_mid = 0.3 in 99 %.
+95 % intervals on planted runs (gain 0.7, noise 0.05 to 0.1, C_mid 0.15 to 0.3, B 1.5 to 5, 50 to 500 points,
+correlation of the noise 0 or 0.3; 500 draws each): they hold the truth in 92 to 98 %, but R0 at 50 points with
+C_mid = 0.3 and B = 3 in 99 %, and A at noise 0.1 with B = 5 in 98.2 %.
 A is an extrapolation: with C_mid = 0.3 its standard error is twice that with 0.15.
 """
 
