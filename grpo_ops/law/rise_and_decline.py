@@ -9,8 +9,8 @@ two points and has no standard error; a free b is not worth its parameter.
 
 95 % intervals on planted runs (rise 0.6, noise 0.05, drop 0.2 to 0.5, 50 to 500 points, correlation of the noise 0 or
 0.3; 500 draws each): they hold the truth in 92 to 98 %, but `turn` at 50 points and correlation 0.3 in 89.4 % (drop
-0.2) and 91.6 % (drop 0.5, turn 0.7). At noise 0.1 and 50 points R0, drop and tau are covered in 84 to 92 % only. Without a
-drop `turn` means nothing.
+0.2) and 91.6 % (drop 0.5, turn 0.7). At noise 0.1 and 50 points R0, drop and tau are covered in 84 to 92 % only.
+Without a drop `turn` means nothing.
 """
 
 import numpy as np
