@@ -69,7 +69,7 @@ def _rests_on(report: ForecastReport) -> str:
         return f"how {len(report.siblings)} finished runs of the study ended"
     if report.forecast.step >= report.forecast.horizon:
         return "the last steps and their noise"
-    return "the law alone, widened for its known errors"
+    return "how wrong such forecasts were on recorded runs"
 
 
 def _phase(spans: tuple[PhaseSpan, ...]) -> str:
