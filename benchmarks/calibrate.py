@@ -17,7 +17,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import stdtrit
 
-from benchmarks.losses import crps_t
 from grpo_ops.law import Pool
 from grpo_ops.law.alone import alone
 from grpo_ops.law.constants import Alone, Pooled
@@ -25,6 +24,7 @@ from grpo_ops.law.pooling import Cohort, pooled
 from grpo_ops.law.series import Series
 from grpo_ops.law.standing import standing
 from grpo_ops.replay import Source, load_sources
+from grpo_ops.replay.scores import crps_t
 
 FOLDER = Path(__file__).parent / "sweeps"
 BESIDE = Path(__file__).parents[2] / "shared" / "curves" / "sweeps"
@@ -32,6 +32,7 @@ PROGRESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 SIBLINGS = (2, 5, 12)
 DRAWS = 40
 LEVEL = 0.8
+TINY = 1e-9  # a forecast that is certain has the CRPS of a point
 START_ALONE = Alone(0.5, 0.5, 3.0, 0.1, 1.0, 1.0, 1.0, df=6.0, widening_start=1.0, widening_end=1.0)
 START_POOLED = Pooled(
     0.5, 0.5, 0.2, 1.0, 0.5, 0.2, 1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0, df=5.0, widening_start=1.0, widening_end=1.0
@@ -96,7 +97,7 @@ def _cases(source: Source, seed: int) -> list[Case]:
 
 
 def _standing(series: Series, progress: float) -> np.ndarray:
-    count = max(3, int(np.searchsorted(series.x, progress * (1 + 1e-9), side="right")))
+    count = max(3, series.count_at(progress))
     return standing(Series(series.y[:count], series.steps[:count], series.n, series.spacing, series.horizon))
 
 
@@ -180,7 +181,7 @@ def _loss(training: Sequence[Case], say) -> float:
 def _losses(case: Case, mean, scale, df) -> np.ndarray:
     half, miss = scale * stdtrit(df, (1 + LEVEL) / 2), np.abs(case.truth - mean)
     interval = 2 * half + 2 / (1 - LEVEL) * np.maximum(miss - half, 0)
-    return (crps_t(mean, scale, df, case.truth) + interval / 4) / case.unit
+    return (crps_t(mean, np.maximum(scale, TINY), df, case.truth) + interval / 4) / case.unit
 
 
 def _widening(training: Sequence[Case], say, fewest: int = 0) -> np.ndarray:
@@ -228,7 +229,7 @@ def _cell(tested: Sequence[Case], siblings: int, progress: float, constants: Map
         found, own = constants[case.name]
         mean, width, df = pooled(case.cohort, found, own) if siblings else _alone(case, own)
         half = width * stdtrit(df, (1 + LEVEL) / 2)
-        crps = crps_t(mean, width, df, case.truth) / case.unit
+        crps = crps_t(mean, np.maximum(width, TINY), df, case.truth) / case.unit
         rows.append((crps.mean(), np.mean(np.abs(case.truth - mean) <= half), np.mean(2 * half) / case.unit))
     return "/".join(f"{value:.3f}"[1 if value < 1 else 0 :] for value in np.mean(rows, axis=0)) if rows else "-"
 

@@ -62,14 +62,18 @@ class Forecast:
     collapse_chance: float = math.nan
     phases: tuple[PhaseSpan, ...] = ()
 
+    @property
+    def scale(self) -> float:
+        """The t distribution's scale: its sd without the factor for its tails."""
+        return self.sd if math.isinf(self.df) else self.sd * math.sqrt((self.df - 2) / self.df)
+
     def chance_above(self, value: float) -> float:
         """P(final level > value); NaN without a band."""
         if not self.sd > 0:
             return math.nan if math.isnan(self.sd) else float(self.mean > value)
         if math.isinf(self.df):
             return float(ndtr((self.mean - value) / self.sd))
-        scale = self.sd * math.sqrt((self.df - 2) / self.df)
-        return float(stdtr(self.df, (self.mean - value) / scale))
+        return float(stdtr(self.df, (self.mean - value) / self.scale))
 
     def mirrored(self) -> "Forecast":
         """The forecast of the curve with its sign turned; what needs more to be better (phases, collapse) stays."""

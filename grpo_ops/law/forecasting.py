@@ -12,7 +12,7 @@ from grpo_ops.law.closed_form import Mixture, mixture
 from grpo_ops.law.forecast_types import Forecast, PathPoint
 from grpo_ops.law.hyperparameters import Params
 from grpo_ops.law.onset import Onset, onset
-from grpo_ops.law.outlook import Outlook, outlook
+from grpo_ops.law.outlook import Outlook, outlook, unit_reach
 from grpo_ops.law.phases import PhaseSpan, phases
 from grpo_ops.law.pool import Pool
 from grpo_ops.law.series import Series, trailing_mean
@@ -122,7 +122,7 @@ class _View:
     @property
     def _reach(self) -> float:
         """Half the width of the band in units of its scale."""
-        return Outlook(0.0, 1.0, self.ahead.df, "none").reach(self.level)
+        return unit_reach(self.ahead.df, self.level)
 
 
 def _agrees(phase: Phase, plateau: Onset, series: Series) -> bool:

@@ -30,7 +30,7 @@ class Outlook:
 
     def reach(self, level: float) -> float:
         """Half the width of the central band that holds with probability `level`."""
-        return self.scale * float(stdtrit(self.df, (1 + level) / 2))
+        return self.scale * unit_reach(self.df, level)
 
     @property
     def sd(self) -> float:
@@ -40,6 +40,11 @@ class Outlook:
         if self.scale == 0:
             return float(self.mean > value)
         return float(stdtr(self.df, (self.mean - value) / self.scale))
+
+
+def unit_reach(df: float, level: float) -> float:
+    """Half the width of Student's t's central band of probability `level`, in units of its scale."""
+    return float(stdtrit(df, (1 + level) / 2))
 
 
 def outlook(own: Series, pool: Pool, params: Params | None = None) -> Outlook:

@@ -122,6 +122,10 @@ class Series:
         """The step at which `progress` is reached, not always a whole one: what `x` is of a step, the other way."""
         return np.asarray(self.steps[0] + (progress * self.n - 1) * self.spacing)
 
+    def count_at(self, progress: float) -> int:
+        """Points at `progress` and before."""
+        return points_until(self.x, progress)
+
     def count(self, step: int) -> int:
         """Points at `step` and before."""
         return bisect_right(self.steps, step)
@@ -135,6 +139,11 @@ class Series:
         """Mean of the last max(5, m // 5) of the first `count` values, of all values without `count`."""
         m = len(self) if count is None else count
         return float(np.mean(self.y[max(0, m - recent_window(m)) : m]))
+
+
+def points_until(x: Floats, progress: float) -> int:
+    """How many of the increasing x are not beyond `progress`, up to rounding."""
+    return int(np.searchsorted(x, progress * (1 + 1e-9), side="right"))
 
 
 def recent_window(m: int) -> int:

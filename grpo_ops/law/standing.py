@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grpo_ops.law.closed_form import final_level, levels_ahead
-from grpo_ops.law.series import Series, recent_window
+from grpo_ops.law.series import Series, points_until, recent_window
 from grpo_ops.law.types import Floats
 
 MOST_POINTS = 512
@@ -35,8 +35,7 @@ class Track:
 
     def at(self, progress: float) -> Floats:
         """The standing, (6,), after the last point that is not beyond `progress`, or after the first one."""
-        index = int(np.searchsorted(self.x, progress * (1 + 1e-9), side="right")) - 1
-        return np.asarray(self.table[:, max(0, index)])
+        return np.asarray(self.table[:, max(0, points_until(self.x, progress) - 1)])
 
 
 def standing(series: Series) -> Floats:

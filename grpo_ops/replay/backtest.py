@@ -93,7 +93,7 @@ class _Field:
 def _say(field: _Field, run: int, others: Sequence[int], share: float, level: float, methods: Methods) -> None:
     """Add each method's score for one run after `share` of it."""
     series, curve, unit = field.series[run], field.source.curves[run], field.units[run]
-    count = max(_FEWEST_POINTS, int(np.searchsorted(series.x, share * (1 + 1e-9), side="right")))
+    count = max(_FEWEST_POINTS, series.count_at(share))
     early, truth = curve.head(count), series.final
     last = series.recent(count)
     params, horizon = field.source.params[run], series.horizon
@@ -110,8 +110,7 @@ def _say(field: _Field, run: int, others: Sequence[int], share: float, level: fl
 
 
 def _change(series: Series, progress: float) -> float:
-    count = int(np.searchsorted(series.x, progress * (1 + 1e-9), side="right"))
-    return series.final - series.recent(max(1, count))
+    return series.final - series.recent(max(1, series.count_at(progress)))
 
 
 def _sweep_units(series: Sequence[Series]) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import beta, ndtr, stdtr
 
 from grpo_ops.law import Forecast
+from grpo_ops.law.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,7 @@ def scored(found: Forecast, truth: float, unit: float) -> Score:
     """A forecast's score; one without a band counts as a point."""
     if not found.sd > 0:
         return point(found.mean, truth, unit)
-    scale = found.sd * np.sqrt((found.df - 2) / found.df)
-    crps = crps_t(found.mean, float(scale), found.df, truth)
+    crps = float(crps_t(found.mean, found.scale, found.df, truth))
     covered = float(found.low <= truth <= found.high)
     return Score(abs(found.mean - truth) / unit, crps / unit, covered, (found.high - found.low) / unit)
 
@@ -39,22 +39,23 @@ def normal(mean: float, sd: float, reach: float, truth: float, unit: float) -> S
     if not sd > 0:
         return point(mean, truth, unit)
     error = abs(mean - truth)
-    return Score(error / unit, crps_normal(mean, sd, truth) / unit, float(error <= reach), 2 * reach / unit)
+    return Score(error / unit, float(crps_normal(mean, sd, truth)) / unit, float(error <= reach), 2 * reach / unit)
 
 
-def crps_normal(mean: float, sd: float, truth: float) -> float:
+def crps_normal(mean: Floats | float, sd: Floats | float, truth: Floats | float) -> Floats:
     """CRPS of N(mean, sd²): sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)), z = (truth - mean) / sd.
 
     Source: Gneiting and Raftery 2007, "Strictly Proper Scoring Rules", section 4.2. At z = 0 and sd = 1: 0.2337.
     """
     z = (truth - mean) / sd
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    return float(sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi)))
+    return np.asarray(sd * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi)))
 
 
-def crps_t(mean: float, scale: float, df: float, truth: float) -> float:
-    """CRPS of Student's t with more than one degree of freedom, shifted and scaled; infinite df is the normal.
+def crps_t(mean: Floats | float, scale: Floats | float, df: float, truth: Floats | float) -> Floats:
+    """CRPS of Student's t with more than one degree of freedom, shifted and scaled, of one forecast or of many (...).
 
+    Infinite df is the normal.
     Source: Jordan, Krüger and Lerch 2019, "Evaluating Probabilistic Forecasts with scoringRules", appendix A.
     """
     if np.isinf(df):
@@ -62,4 +63,4 @@ def crps_t(mean: float, scale: float, df: float, truth: float) -> float:
     z = (truth - mean) / scale
     density = (1 + z**2 / df) ** (-(df + 1) / 2) / (np.sqrt(df) * beta(0.5, df / 2))
     constant = 2 * np.sqrt(df) / (df - 1) * beta(0.5, df - 0.5) / beta(0.5, df / 2) ** 2
-    return float(scale * (z * (2 * stdtr(df, z) - 1) + 2 * density * (df + z**2) / (df - 1) - constant))
+    return np.asarray(scale * (z * (2 * stdtr(df, z) - 1) + 2 * density * (df + z**2) / (df - 1) - constant))

@@ -11,18 +11,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from grpo_ops.curve import RewardCurve
-from grpo_ops.law import Forecast, LawFit, Phase, exponential, fit, forecast
+from grpo_ops.law import Forecast, LawFit, exponential, fit, forecast
 from grpo_ops.law.phases import PhaseSpan, phases
 from grpo_ops.law.series import Series, trailing_mean
+from grpo_ops.report.colors import PHASES
 
-# Okabe and Ito's colours: told apart with any kind of colour vision, and by their lightness in print.
-PHASE_COLORS = {
-    Phase.SLOW_START: "#F0E442",
-    Phase.RISE: "#009E73",
-    Phase.PLATEAU: "#56B4E9",
-    Phase.DECLINE: "#D55E00",
-    Phase.NO_SIGNAL: "#BBBBBB",
-}
 _POINT, _MEAN, _LAW, _BAND = "#666666", "#000000", "#CC79A7", "#0072B2"
 _MOST_POINTS = 1000
 _PANEL = (2.6, 1.7)
@@ -81,7 +74,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 def _draw_phases(axes: Axes, spans: tuple[PhaseSpan, ...]) -> None:
     for span in spans:
-        axes.axvspan(span.start, span.end, color=PHASE_COLORS[span.phase], alpha=0.15 + 0.2 * span.confidence, lw=0)
+        axes.axvspan(span.start, span.end, color=PHASES[span.phase], alpha=0.15 + 0.2 * span.confidence, lw=0)
 
 
 def _draw_curve(axes: Axes, curve: RewardCurve) -> None:
@@ -112,4 +105,4 @@ def _legend() -> list[Patch | Line2D]:
         Line2D([], [], color=color, ls="" if style == "." else style, marker="." if style == "." else "", label=label)
         for label, (style, color) in lines.items()
     ]
-    return [*(Patch(color=color, alpha=0.35, label=phase.value) for phase, color in PHASE_COLORS.items()), *drawn]
+    return [*(Patch(color=color, alpha=0.35, label=phase.value) for phase, color in PHASES.items()), *drawn]

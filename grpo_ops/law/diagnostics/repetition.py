@@ -1,7 +1,6 @@
 """Repetition: completions loop. What little is left of the sampling falls into the same phrases."""
 
 from grpo_ops.law.diagnostics.names import Metric
-from grpo_ops.law.diagnostics.tracks import standing_since
 from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
 from grpo_ops.law.diagnostics.view import View
 
@@ -13,11 +12,9 @@ _ADVICE = (
 
 def detect(view: View) -> Finding | None:
     """The share of repeated n-grams, against a quarter and against twice its own start."""
-    track = view.track(Metric.REPETITION)
-    if track is None or track.recent < max(_ENTER, 2 * track.start):
+    found = view.standing_share(Metric.REPETITION, _ENTER, _LEAVE)
+    if found is None or found[0].recent < 2 * found[0].start:
         return None
-    begin = standing_since(track.trailing, _ENTER, _LEAVE)
-    if begin is None:
-        return None
+    track, since = found
     evidence = f"Repeated text rose from {track.start:.0%} to {track.recent:.0%} of the completions."
-    return view.finding(Symptom.REPETITION, Severity.WARNING, int(track.steps[begin]), evidence, _ADVICE)
+    return view.finding(Symptom.REPETITION, Severity.WARNING, since, evidence, _ADVICE)

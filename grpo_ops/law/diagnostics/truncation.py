@@ -1,7 +1,6 @@
 """Truncation: completions run into the length limit, and the reward judges half an answer."""
 
 from grpo_ops.law.diagnostics.names import Metric
-from grpo_ops.law.diagnostics.tracks import standing_since
 from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
 from grpo_ops.law.diagnostics.view import View
 
@@ -11,13 +10,11 @@ _ADVICE = "Raise the completion limit or mask truncated completions out of the l
 
 def detect(view: View) -> Finding | None:
     """The share of truncated completions. Most of them, while the reward does not rise, is critical."""
-    track = view.track(Metric.TRUNCATED)
-    if track is None or track.recent < _ENTER:
+    found = view.standing_share(Metric.TRUNCATED, _ENTER, _LEAVE)
+    if found is None:
         return None
-    begin = standing_since(track.trailing, _ENTER, _LEAVE)
-    if begin is None:
-        return None
+    track, since = found
     recent = min(1.0, track.recent)
     severity = Severity.CRITICAL if recent >= _MOST and not view.is_rising else Severity.WARNING
     evidence = f"{recent:.0%} of the completions hit the length limit; at the start it was {track.start:.0%}."
-    return view.finding(Symptom.TRUNCATION, severity, int(track.steps[begin]), evidence, _ADVICE, recent)
+    return view.finding(Symptom.TRUNCATION, severity, since, evidence, _ADVICE, recent)

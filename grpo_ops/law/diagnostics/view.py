@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.law.diagnostics.names import ALIASES, POSITION_PREFIX, Metric, component
-from grpo_ops.law.diagnostics.tracks import Track
+from grpo_ops.law.diagnostics.tracks import Track, standing_since
 from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
 
 _NEAR_TOP, _NEAR_BOTTOM = 0.8, 0.2
@@ -104,6 +104,14 @@ class View:
         """At a reward's true ceiling its spread vanishes; without that column the doubt favours the run."""
         spread = self.track(Metric.REWARD_STD)
         return spread is None or spread.recent <= 0.5 * float(np.max(spread.smooth))
+
+    def standing_share(self, metric: Metric, enter: float, leave: float) -> tuple[Track, int] | None:
+        """The metric and the step since which it stands high to the end (standing_since), if it still is at `enter`."""
+        track = self.track(metric)
+        if track is None or track.recent < enter:
+            return None
+        begin = standing_since(track.trailing, enter, leave)
+        return None if begin is None else (track, int(track.steps[begin]))
 
     def steps_since(self, step: int) -> int:
         return max(0, self.last_step - step) + self.curve.spacing
