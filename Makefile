@@ -1,10 +1,13 @@
-# make demo | test | test-slow | check | install : each sets up what it needs.
+# make demo | test | test-slow | test-optuna4 | check | install : each sets up what it needs.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# LawPruner's tests in an environment with Optuna 4.9 and none of our heavy dependencies.
+OPTUNA4 ?= .venv-optuna4
+OPTUNA4_STAMP := $(OPTUNA4)/.installed
 
-.PHONY: install demo test test-slow check format bench clean
+.PHONY: install demo test test-slow test-optuna4 check format bench clean
 
 install: $(STAMP)
 
@@ -25,6 +28,16 @@ test: install
 test-slow: install
 	$(BIN)/python -m pytest -m 'slow and not gpu and not vllm'
 
+test-optuna4: $(OPTUNA4_STAMP)
+	PYTHONPATH=. $(OPTUNA4)/bin/python -m pytest tests/pruning -W error::FutureWarning
+
+$(OPTUNA4_STAMP): constraints.txt
+	$(PYTHON) -m venv $(OPTUNA4)
+	grep -v '^optuna==' constraints.txt > $(OPTUNA4)/constraints.txt
+	$(OPTUNA4)/bin/python -m pip install --quiet --constraint $(OPTUNA4)/constraints.txt 'optuna==4.9.*' numpy scipy \
+		pytest pytest-timeout hypothesis
+	@touch $(OPTUNA4_STAMP)
+
 check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -39,4 +52,4 @@ bench: install
 	$(BIN)/python -m benchmarks.overhead
 
 clean:
-	rm -rf $(VENV) .grpo-ops
+	rm -rf $(VENV) $(OPTUNA4) .grpo-ops

@@ -6,12 +6,11 @@ Trials that have their file already are left alone, so a run that was broken off
 """
 
 import argparse
-import csv
 import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, read_journal
 from grpo_ops.specs import RunSpec
 from grpo_ops.supervise import ProcessLauncher, prepare
+from grpo_ops.sweep.recording import evaluation_row, write_rows
 
 FOLDER = Path(__file__).parent / "sweeps"
 NAMES = {"completions/mean_length": "completion_length"}
@@ -59,8 +59,8 @@ def record(sweep: RecordedSweep, trial: str, params: Mapping[str, Any], spec: Ru
     if not steps:
         raise SystemExit(f"{sweep.name} {trial} failed: {entries[-1].get('message') if entries else folder.log}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    write(target.with_suffix(".evals.csv"), [evaluation_row(entry) for entry in evaluations])
-    write(target, [step_row(entry) for entry in steps])
+    write_rows(target.with_suffix(".evals.csv"), [evaluation_row(entry) for entry in evaluations])
+    write_rows(target, [step_row(entry) for entry in steps])
     shutil.rmtree(folder.path)
     last = f"{steps[-1]['metrics']['reward']:.3f}" if steps else "none"
     return f"{sweep.name} {trial}: {len(steps)} steps, last reward {last}, {time.monotonic() - started:.0f} s"
@@ -69,23 +69,6 @@ def record(sweep: RecordedSweep, trial: str, params: Mapping[str, Any], spec: Ru
 def step_row(entry: Mapping[str, Any]) -> dict[str, str]:
     kept = {name: value for name, value in entry["metrics"].items() if not name.startswith(LEFT_OUT)}
     return {"step": str(entry["step"])} | {NAMES.get(name, name): f"{value:.5g}" for name, value in kept.items()}
-
-
-def evaluation_row(entry: Mapping[str, Any]) -> dict[str, str]:
-    passed = "".join("1" if outcome == 1 else "0" for outcome in entry["outcomes"])
-    return {"step": str(entry["step"]), "mean": f"{entry['mean']:.6g}", "passed_by_prompt": passed}
-
-
-def write(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
-    """The rows as CSV: `step` and `epoch` first, a column that no row has a value for is left out."""
-    rows = list(rows)
-    columns = sorted({name for row in rows for name in row}, key=lambda name: (name != "step", name != "epoch", name))
-    scratch = path.with_name(f".{path.name}")
-    with scratch.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    scratch.replace(path)
 
 
 def describe(sweep: RecordedSweep) -> None:

@@ -1,7 +1,8 @@
 """A trainer that knows the run folder and nothing of models: it writes the journal of a curve given by its spec.
 
 The plateau falls with the distance of the learning rate from 1e-3, so a sweep has winners and losers. `TRAINER_MOOD`
-in the environment makes it misbehave: crash:STEP[:ATTEMPT], hang:STEP, slow:SECONDS, deaf (ignores stop requests).
+in the environment makes it misbehave: crash:STEP[:ATTEMPT], hang:STEP, slow:SECONDS, deaf (ignores stop requests),
+hold:STEP[:NUMBER] (runs from that number on wait at STEP until they are asked to stop or `release`d by a test).
 """
 
 import json
@@ -16,6 +17,7 @@ from pathlib import Path
 from grpo_ops.journal import Journal, RunFolder, read_journal, write_atomically
 
 PROMPTS = 64
+RELEASED = "released"  # a file beside the folders of the runs
 
 
 def main(path: str) -> None:
@@ -40,6 +42,8 @@ def main(path: str) -> None:
                 raise RuntimeError(f"crashed at step {step}")
             if mood == "hang" and str(step) == argument:
                 time.sleep(3600)
+            while mood == "hold" and _is_held(folder, document, step, argument):
+                time.sleep(0.02)
             time.sleep(float(argument) if mood == "slow" else 0.002)
             if mood != "deaf" and (stop := folder.stop_request()):
                 _leave(folder, document, "stopped", stop, step)
@@ -47,6 +51,14 @@ def main(path: str) -> None:
             if os.getppid() != document["supervisor"]["pid"]:
                 return
     _leave(folder, document, "finished", None, steps)
+
+
+def _is_held(folder: RunFolder, document: dict, step: int, argument: str) -> bool:
+    held_at, _, first = argument.partition(":")
+    number = int(document["run_key"].rpartition("-")[2])
+    if str(step) != held_at or number < int(first or 0) or (folder.path.parents[1] / RELEASED).exists():
+        return False
+    return folder.stop_request() is None and os.getppid() == document["supervisor"]["pid"]
 
 
 def _evaluate(journal: Journal, folder: RunFolder, step: int, level: float) -> None:

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -17,6 +16,7 @@ from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, read_journal
 from grpo_ops.specs import RunSpec, load_spec
 from grpo_ops.sweep import run_key, train
+from tests.processes import wait_until
 
 ROOT = Path(__file__).parents[1]
 SMALL = (
@@ -102,6 +102,10 @@ def test_a10_an_unreachable_mlflow_stops_nothing(home, monkeypatch):
     assert (home.runs / report.result.key / "tracking.pending").is_file()
 
 
+def entries_of(folder):
+    return read_journal(folder.journal) if folder.journal.exists() else []
+
+
 @pytest.fixture
 def little_disk(home):
     """The runs of the home on a disk of 1 MB that can be made larger."""
@@ -136,15 +140,9 @@ def test_the_trainer_ends_with_its_killed_parent(home, tmp_path):
     )
     parent = subprocess.Popen([sys.executable, "-c", code.format(str(home.root))], cwd=ROOT)
     folder = RunFolder(home.runs / run_key(spec, home))
-    deadline = time.monotonic() + 120
-    while not (folder.journal.exists() and any(e["kind"] == "step" for e in read_journal(folder.journal))):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    wait_until(lambda: any(entry["kind"] == "step" for entry in entries_of(folder)), process=parent)
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 10
-    while any(str(folder.path) in (p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])):
-        assert time.monotonic() < deadline, "the trainer outlived its parent by 10 s"
-        time.sleep(0.2)
+    wait_until(lambda: not any(str(folder.path) in (p.info["cmdline"] or ()) for p in psutil.process_iter(["cmdline"])))
     assert json.loads(folder.result.read_text())["stop"]["reason"] in ("preempted", "orphaned")
     assert [e for e in read_journal(folder.journal) if e["kind"] == "checkpoint"]

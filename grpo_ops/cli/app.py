@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from grpo_ops.cli.failures import needs, one_sentence
+from grpo_ops.cli.options import AsJson, Settings, SpecFile
+from grpo_ops.cli.sweep_app import sweep_app
 
 app = typer.Typer(
     name="grpo-ops",
@@ -15,13 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 spec_app = typer.Typer(no_args_is_help=True, help="Check a spec file, or print the JSON schema of one.")
+app.add_typer(sweep_app, name="sweep")
 app.add_typer(spec_app, name="spec")
-
-SpecFile = Annotated[Path, typer.Argument(metavar="FILE", help="Spec as TOML (or JSON).")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Put a value into the spec, by dotted key.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 CURVES = (
     "A file (CSV, Parquet, JSON lines, trainer_state.json, console log), a run folder, an MLflow run id or a run key; "
@@ -43,17 +40,6 @@ def train(file: SpecFile, set_: Settings = None, json: AsJson = False) -> None:
     from grpo_ops.cli.commands import train_command
 
     raise typer.Exit(train_command(file, tuple(set_ or ()), json))
-
-
-@app.command()
-@one_sentence
-def sweep(file: SpecFile, set_: Settings = None, json: AsJson = False) -> None:
-    """Run a study of GRPO trainings; the pruner stops those that will not matter. Continues an interrupted one."""
-    needs("train", "torch", "trl")
-    needs("track", "mlflow")
-    from grpo_ops.cli.commands import sweep_command
-
-    raise typer.Exit(sweep_command(file, tuple(set_ or ()), json))
 
 
 @app.command()
@@ -117,6 +103,33 @@ def backtest(
     from grpo_ops.cli.backtest import backtest_command
 
     raise typer.Exit(backtest_command(paths, siblings, draws, seed, level, json))
+
+
+@app.command()
+@one_sentence
+def replay(
+    sweeps: Annotated[list[Path], typer.Argument(metavar="SWEEP", help="Sweep files, or folders of them.")],
+    pruners: Annotated[str, typer.Option(metavar="NAMES", help="Rules to compare, with commas, or all.")] = "all",
+    workers: Annotated[str, typer.Option(metavar="N,N", help="Trials at a time; several numbers are tried.")] = "1",
+    subsets: Annotated[bool, typer.Option("--subsets", help="Each replicate takes only some of the trials.")] = False,
+    replicates: Annotated[int, typer.Option(metavar="N", help="Studies for each sweep and rule.")] = 100,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the draws.")] = 0,
+    metric: Annotated[
+        str, typer.Option(metavar="auto|reward|eval_reward", help="What trials report and are judged by.")
+    ] = "auto",
+    jobs: Annotated[int, typer.Option(metavar="N", help="Processes that share the work.")] = 1,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Also draw steps saved over regret into FILE.png.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list: a row a sweep, rule and setting.")] = False,
+) -> None:
+    """Say what each pruner would have saved and lost on recorded sweeps, through real Optuna studies."""
+    from grpo_ops.cli.replay import replay_command
+    from grpo_ops.cli.replay_options import ReplayOptions
+    from grpo_ops.replay import Protocol
+
+    options = ReplayOptions(pruners, workers, Protocol(subsets, replicates, seed), metric, jobs, plot, json)
+    raise typer.Exit(replay_command(sweeps, options))
 
 
 @app.command()

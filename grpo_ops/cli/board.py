@@ -45,8 +45,9 @@ def live_board(console: Console) -> Iterator[Show]:
 
 def progress(board: Board) -> RenderableType:
     """All runs of a study as they stand, and what the sweep has to say just now."""
-    note = _note(board)
-    return Group(progress_table(board), Text(note, style="yellow")) if note else progress_table(board)
+    said = ((_best_so_far(board), "bold"), (_note(board), "yellow"))
+    notes = [Text(words, style=style) for words, style in said if words]
+    return Group(progress_table(board), *notes)
 
 
 def progress_table(board: Board) -> Table:
@@ -59,6 +60,14 @@ def progress_table(board: Board) -> Table:
     for row in board.rows:
         table.add_row(*_cells(row, row.key if is_single else str(row.number)))
     return table
+
+
+def _best_so_far(board: Board) -> str:
+    best = board.best
+    if best is None or board.asked == 1:
+        return ""
+    score = f"eval {_number(best.evaluation)}" if best.evaluation is not None else f"reward {_number(best.reward)}"
+    return f"best so far: trial {best.number}, {score}"
 
 
 def _cells(row: Row, name: str) -> list[Text]:
@@ -90,15 +99,17 @@ def leaderboard_lines(board: Board, *, wrap: bool = True) -> list[RenderableType
 
 def _why(row: Row) -> str:
     settings = ", ".join(f"{path.rsplit('.', 1)[-1]} {_short(value)}" for path, value in row.parameters.items())
-    return f"{row.reason}; {settings}"
+    repeated = f"repeats {row.repeats_of} with another seed; " if row.repeats_of else ""
+    return f"{repeated}{row.reason}; {settings}"
 
 
 def summary_lines(board: Board) -> list[str]:
-    """The compute that was saved, in words."""
-    endings = ", ".join(f"{board.count(ending)} {ending.value}" for ending in Ending if board.count(ending))
+    """The compute that was saved, and the winner with its uncertainty, in words."""
+    winner = [board.winner.sentence, board.winner.doubt] if board.winner else []
     return [
-        f"{board.told} of {board.asked} trials: {endings or 'none ended'}.",
+        f"{board.told} of {board.asked} trials: {board.endings}.",
         f"Compute: {board.steps_used} of {board.steps_allowed} steps used, {board.saved:.0%} saved.",
+        *filter(None, winner),
     ]
 
 
@@ -123,10 +134,10 @@ def _line_per_ending(console: Console) -> Show:
 
 
 def _ending_line(board: Board, row: Row) -> str:
-    return (
-        f"{row.key if board.asked == 1 else f'trial {row.number}'}: {row.state} at step {row.step} of {row.max_steps}, "
-        f"reward {_number(row.reward)}, eval {_number(row.evaluation)}: {row.reason}"
-    )
+    name = row.key if board.asked == 1 else f"trial {row.number}"
+    best = f" ({best})" if (best := _best_so_far(board)) else ""
+    numbers = f"reward {_number(row.reward)}, eval {_number(row.evaluation)}{best}"
+    return f"{name}: {row.state} at step {row.step} of {row.max_steps}, {numbers}: {row.reason}"
 
 
 def _note(board: Board) -> str:

@@ -59,7 +59,8 @@ def print_sweep(console: Console, board: "Board") -> None:
     """The leaderboard and the compute saved."""
     from grpo_ops.cli.board import leaderboard_lines, summary_lines
 
-    say(console, *leaderboard_lines(board, wrap=console.is_terminal), *summary_lines(board))
+    note = [board.note] if board.note else []
+    say(console, *leaderboard_lines(board, wrap=console.is_terminal), *summary_lines(board), *note)
 
 
 def print_run(console: Console, report: "TrainReport") -> None:
@@ -100,6 +101,8 @@ def sweep_document(board: "Board") -> dict[str, Any]:
         "steps_used": board.steps_used,
         "steps_allowed": board.steps_allowed,
         "saved": board.saved,
+        "winner": board.winner and board.winner.as_dict(),
+        "note": board.note,
         "leaderboard": leaderboard(board),
     }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from grpo_ops.law.standing import Track
 
 #: A run counts as finished from this share of its planned points on.
 FINISHED = 0.95
+_TRACKS: WeakKeyDictionary[Series, Track] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +40,17 @@ class Pool:
         known = list(params) or [None] * len(curves)
         if len(known) != len(curves):
             raise LawError(f"a pool needs hyperparameters for each of its {len(curves)} curves but got {len(known)}")
-        all_runs = [(Series.of(curve), own) for curve, own in zip(curves, known, strict=True)]
-        runs = [(series, own) for series, own in all_runs if _is_finished(series)]
+        return cls.of_series([Series.of(curve) for curve in curves], known)
+
+    @classmethod
+    def of_series(cls, all_series: Sequence[Series], params: Sequence[Params | None]) -> "Pool":
+        """As `of`, from prepared series: each one's track is made once, as long as the series lives."""
+        runs = [(series, own) for series, own in zip(all_series, params, strict=True) if _is_finished(series)]
         return cls(
             tuple(_track(series) for series, _ in runs),
             float(np.median([series.horizon for series, _ in runs])) if runs else 0.0,
             Hyperparameters.of([own for _, own in runs]),
-            len(curves) - len(runs),
+            len(all_series) - len(runs),
         )
 
     def only(self, runs: Sequence[int]) -> "Pool":
@@ -61,10 +66,11 @@ class Pool:
         return len(self.tracks)
 
 
-@lru_cache(maxsize=256)
 def _track(series: Series) -> Track:
-    """Series are kept as long as their curves are alike, so a study that grows by one run prepares one run."""
-    return Track.of(series)
+    """A study that grows by one run prepares one run."""
+    if series not in _TRACKS:
+        _TRACKS[series] = Track.of(series)
+    return _TRACKS[series]
 
 
 def _is_finished(series: Series) -> bool:

@@ -138,7 +138,11 @@ class Series:
     def recent(self, count: int | None = None) -> float:
         """Mean of the last max(5, m // 5) of the first `count` values, of all values without `count`."""
         m = len(self) if count is None else count
-        return float(np.mean(self.y[max(0, m - recent_window(m)) : m]))
+        return self.mean_before(m, recent_window(m))
+
+    def mean_before(self, count: int, window: int) -> float:
+        """Mean of the last `window` of the first `count` values, of as many as there are."""
+        return float(np.mean(self.y[max(0, count - window) : count]))
 
 
 def points_until(x: Floats, progress: float) -> int:

@@ -1,4 +1,4 @@
-"""check_sweep(): pre-flight for a study: its storage, and the runs of its space that differ in what pre-flight sees."""
+"""check_sweep(): pre-flight for a study: its storage and devices, and the runs of its space that differ for it."""
 
 import math
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any
 
 from grpo_ops.errors import SpecError
 from grpo_ops.preflight.check import check
+from grpo_ops.preflight.devices import device_faults
 from grpo_ops.preflight.storage import storage_faults
 from grpo_ops.specs import SweepSpec
 
@@ -16,12 +17,14 @@ _MOST_RUNS = 12
 
 
 def check_sweep(spec: SweepSpec, *, allow_import_paths: bool = False) -> list[str]:
-    """Every fault of the study's storage and of its runs, each one sentence; a fault of one point names the point.
+    """Every fault of the study's storage, devices and runs, each one sentence; a fault of one point names the point.
 
     Looked at are the values of model, task, rewards and evaluation in the space (their combinations where they are
     few), each with the longest completion; all other settings make no difference to pre-flight.
     """
-    faults = {fault: fault for fault in storage_faults(spec.storage)}
+    faults = {
+        fault: fault for fault in (*storage_faults(spec.storage), *device_faults(spec.devices), *_measure_faults(spec))
+    }
     for number, point in enumerate(_points(spec)):
         named = ", ".join(f"{path} = {value!r}" for path, value in point.items())
         for fault in _run_faults(spec, point, allow_import_paths):
@@ -29,9 +32,16 @@ def check_sweep(spec: SweepSpec, *, allow_import_paths: bool = False) -> list[st
     return list(faults.values())
 
 
+def _measure_faults(spec: SweepSpec) -> Iterator[str]:
+    if spec.measure and (spec.objective != "eval_reward" or spec.pruner.name != "law"):
+        yield "measure: true settles close calls of the pruner law on held-out evaluations, and this sweep has none"
+    elif spec.measure and spec.run.evaluation.temperature == 0:
+        yield "measure: true needs run.evaluation.temperature above 0: greedy decoding would say the same again"
+
+
 def _run_faults(spec: SweepSpec, point: dict[str, Any], allow_import_paths: bool) -> list[str]:
     try:
-        return check(spec.with_parameters(point), allow_import_paths=allow_import_paths)
+        return check(spec.with_parameters(spec.searched.consistent(point)), allow_import_paths=allow_import_paths)
     except SpecError as error:
         return list(error.faults)
 

@@ -8,11 +8,16 @@ from grpo_ops.law import Forecast, Pool, forecast
 from grpo_ops.pruning.rule import PruneRule
 from grpo_ops.pruning.types import TrialView
 
+_MOST_SIBLINGS = 50  # the cost grows with their number cubed, and the fifty-first says next to nothing
+
 
 def forecast_trial(trial: TrialView, others: Sequence[TrialView], rule: PruneRule) -> Forecast:
-    """The forecast of the judged curve of `trial`, with the finished ones of `others` and all their settings."""
-    finished = [other for other in others if other.state == "finished"]
-    pool = Pool.of([_upright(other, rule) for other in finished], [other.params for other in finished])
+    """The forecast of the judged curve of `trial`, with its hyperparameters and those of up to 50 finished siblings.
+
+    Of more, those that come last in `others`.
+    """
+    finished = [other for other in others if other.state == "finished"][-_MOST_SIBLINGS:]
+    pool = Pool.of_series([other.series(rule) for other in finished], [other.params for other in finished])
     found = forecast(_upright(trial, rule), siblings=pool, params=trial.params)
     return found if rule.sign > 0 else found.mirrored()
 

@@ -1,8 +1,8 @@
 """LawPruner: the rule in anybody's Optuna study, from the values that its trials report."""
 
 import logging
-import math
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,22 +10,17 @@ from optuna.exceptions import OptunaError
 from optuna.pruners import BasePruner
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
-from optuna.trial import TrialState as OptunaState
 
-from grpo_ops.curve import RewardCurve
 from grpo_ops.errors import LawError
 from grpo_ops.pruning.decide import decide
 from grpo_ops.pruning.reason import PruneReason
 from grpo_ops.pruning.rule import PruneRule
-from grpo_ops.pruning.types import DECISION_ATTRIBUTE, PruneDecision, TrialState, TrialView
+from grpo_ops.pruning.summary import summary
+from grpo_ops.pruning.types import DECISION_ATTRIBUTE, PruneDecision, TrialView
+from grpo_ops.pruning.views import Others, Views
 
 _LOG = logging.getLogger(__name__)
-_STATES: Mapping[OptunaState, TrialState] = {
-    OptunaState.RUNNING: "running",
-    OptunaState.COMPLETE: "finished",
-    OptunaState.PRUNED: "pruned",
-    OptunaState.FAIL: "failed",
-}
+_FIRST_CHECK = 10  # the first check is at max_steps divided by this
 
 
 class LawPruner(BasePruner):
@@ -33,15 +28,17 @@ class LawPruner(BasePruner):
 
         study = optuna.create_study(direction="maximize", pruner=LawPruner(max_steps=200))
 
-    max_steps: the step at which a trial that is not pruned ends. caution: 0.5 is bold, 0.8 to 1 careful.
-    min_steps: first step at which a trial may be pruned; by default a tenth of max_steps, once trials differ clearly.
+    max_steps: the step at which a trial that is not pruned ends. caution: 0.4 is bold, 0.8 to 1 careful.
+    min_steps: first step at which a trial may be pruned, by default a tenth of max_steps; so early only where trials
+    differ clearly. A trial is judged at the first report at or after each check, whatever the spacing of its reports.
     collapse: also prune a trial that has fallen far below its own best. plateau: also stop a trial that has given what
     it will give; off, because Optuna would count it as pruned.
 
-    Report at any spacing of steps and ask `should_prune` as often as you like. Values that are not finite are skipped,
-    as if their step had not been reported. A trial with a user attribute `run_key`, or one that another trial
-    `continues` (a trial number), counts by its last attempt only. Each decision at a check is kept in the trial's user
-    attribute "grpo_ops.decision"; the pruner itself remembers nothing but the curves of finished trials.
+    Report as often as you like, in any order, and ask `should_prune` as often as you like. Values that are not finite
+    (NaN, inf, beyond 1e60) are skipped, as if their step had not been reported: a trial with no others is never pruned.
+    A trial with a user attribute `run_key`, or one that another trial `continues` (a trial number), counts by its last
+    attempt only. Each decision at a check is kept in the trial's user attribute "grpo_ops.decision"; the pruner itself
+    remembers nothing but the curves of finished trials, which it can read again.
 
     Raises LawError for settings outside their domain and for a study with several objectives.
     """
@@ -50,67 +47,53 @@ class LawPruner(BasePruner):
         self,
         max_steps: int,
         *,
-        caution: float = 0.6,
+        caution: float = 0.5,
         min_steps: int | None = None,
         collapse: bool = True,
         plateau: bool = False,
-        min_gain: float = 0.03,
+        min_gain: float = 0.02,
     ) -> None:
-        if max_steps < 1:
-            raise LawError(f"max_steps must be at least 1 but got {max_steps}")
-        self._max_steps = max_steps
-        self._rule = PruneRule(
-            caution=caution, min_steps=min_steps, collapse=collapse, plateau=plateau, min_gain=min_gain
-        )
-        self._finished: dict[int, TrialView] = {}
+        self._max_steps = _whole("max_steps", max_steps)
+        first = -(-self._max_steps // _FIRST_CHECK) if min_steps is None else _whole("min_steps", min_steps)
+        if first > self._max_steps:
+            raise LawError(
+                f"min_steps {first} is beyond max_steps {self._max_steps}, so no trial would ever be pruned; "
+                "lower it, or use optuna.pruners.NopPruner()"
+            )
+        rule = PruneRule(caution=caution, min_steps=first, collapse=collapse, plateau=plateau, min_gain=min_gain)
+        self._first_check = first
+        self._rules = {"maximize": rule, "minimize": replace(rule, direction="minimize")}
+        self._views = Views(self._max_steps)
 
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
         """Whether `trial` should stop now. Asked again without a new report it gives the same answer."""
-        rule = replace(self._rule, direction=_direction(study))
-        last, view = _stored(trial), self._view(trial)
+        rule = self._rules[_direction(study)]
+        last, view = _stored(trial), self._views.of(study, trial)
         if last is not None and view.curve.steps and last["step"] == view.curve.steps[-1]:
             return bool(last["stop"])
-        others = [self._view(other) for other in rivals_of(trial, study.get_trials(deepcopy=False))]
-        decision = decide(view, others, rule, since=last["step"] if last else _never_asked(view))
+        since = last["step"] if last else _never_asked(view)
+        decision = decide(view, Others(study, trial, self._views), rule, since=since)
         if decision.check is not None or decision.stop:
             _remember(study, trial, decision)
         return decision.stop
 
-    def _view(self, trial: FrozenTrial) -> TrialView:
-        if not trial.state.is_finished():
-            return _as_view(trial, self._max_steps)
-        if trial._trial_id not in self._finished:
-            self._finished[trial._trial_id] = _as_view(trial, self._max_steps)
-        return self._finished[trial._trial_id]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_finished": {}}
+    def explain(self, study: Study) -> str:
+        """How many trials of `study` were pruned and why, or why none was, in one or two sentences."""
+        _direction(study)
+        return summary(study.get_trials(deepcopy=False), self._first_check)
 
 
-def rivals_of(trial: FrozenTrial, trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
-    """The other trials that have begun, each run by its last attempt, without earlier attempts of `trial`'s own run."""
-    begun = [other for other in trials if other.state in _STATES]
-    continued = {other.user_attrs.get("continues") for other in (*begun, trial)}
-    last = {_run_of(other): other.number for other in sorted(begun, key=lambda other: other.number)}
-    return [
-        other
-        for other in begun
-        if other.number == last[_run_of(other)] and other.number not in continued and _run_of(other) != _run_of(trial)
-    ]
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise LawError(f"{name} must be a whole number of steps but got {value!r}") from None
+    if number < 1:
+        raise LawError(f"{name} must be at least 1 but got {number}")
+    return number
 
 
-def _run_of(trial: FrozenTrial) -> Any:
-    return trial.user_attrs.get("run_key", trial.number)
-
-
-def _as_view(trial: FrozenTrial, max_steps: int) -> TrialView:
-    rows = sorted((step, value) for step, value in trial.intermediate_values.items() if math.isfinite(value))
-    steps, rewards = tuple(step for step, _ in rows), tuple(float(value) for _, value in rows)
-    curve = RewardCurve(steps, rewards, max_steps)
-    return TrialView(f"trial {trial.number}", curve, state=_STATES[trial.state])
-
-
-def _direction(study: Study) -> Any:
+def _direction(study: Study) -> str:
     if len(study.directions) != 1:
         raise LawError(
             f"LawPruner needs a study with one objective but this one has {len(study.directions)}; "
@@ -120,10 +103,12 @@ def _direction(study: Study) -> Any:
 
 
 def _stored(trial: FrozenTrial) -> Mapping[str, Any] | None:
+    """The trial's last decision; a retry inherits its predecessor's attributes, which say nothing about it."""
     last = trial.user_attrs.get(DECISION_ATTRIBUTE)
     if not isinstance(last, dict) or not isinstance(last.get("step"), int) or "stop" not in last:
         return None
-    return None if last.get("reason") == PruneReason.TOO_FEW_POINTS.value else last
+    is_own = last.get("trial") == trial.number and last.get("reason") != PruneReason.TOO_FEW_POINTS.value
+    return last if is_own else None
 
 
 def _never_asked(view: TrialView) -> int | None:
@@ -132,7 +117,11 @@ def _never_asked(view: TrialView) -> int | None:
 
 
 def _remember(study: Study, trial: FrozenTrial, decision: PruneDecision) -> None:
+    """In the storage, and in `trial`: Optuna hands out its own copy, which it does not read again while it runs."""
+    attribute = {"trial": trial.number} | decision.as_attribute()
     try:
-        study._storage.set_trial_user_attr(trial._trial_id, DECISION_ATTRIBUTE, decision.as_attribute())
+        study._storage.set_trial_user_attr(trial._trial_id, DECISION_ATTRIBUTE, attribute)
     except (OptunaError, RuntimeError, KeyError) as error:  # the trial was ended elsewhere, or the database is locked
         _LOG.warning("the decision on trial %d could not be stored: %s", trial.number, error)
+    else:
+        trial.user_attrs[DECISION_ATTRIBUTE] = attribute

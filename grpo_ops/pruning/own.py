@@ -27,11 +27,21 @@ def has_reached_plateau(own: Series, rule: PruneRule) -> bool:
     if own.position(own.last_step) < round(rule.plateau_from * own.n):
         return False
     now, gain = own.recent(), own.recent() - own.start
-    error = own.noise * float(np.sqrt(2 / recent_window(len(own))))
-    if gain <= 2 * error or _rise_lately(own) > error or now < _best_level(own) - error:
+    error = standard_error(own)
+    if gain <= 2 * error or rise_lately(own) > error or now < _best_level(own) - error:
         return False
     mean, sd = final_level(own)
     return mean + rule.plateau_z * sd - now < rule.min_gain * gain
+
+
+def rise_lately(own: Series) -> float:
+    """How much the recent level has risen over the last fifth of the planned points."""
+    return own.recent() - own.recent(max(1, len(own) - max(1, round(_NO_RISE_OVER * own.n))))
+
+
+def standard_error(own: Series) -> float:
+    """Of the difference of two recent levels."""
+    return own.noise * float(np.sqrt(2 / recent_window(len(own))))
 
 
 def _counts_at_marks(own: Series) -> list[int]:
@@ -39,10 +49,6 @@ def _counts_at_marks(own: Series) -> list[int]:
     wanted = [max(1, round(mark * own.n)) - _ROUNDING for mark in marks()]
     counts = np.searchsorted(own.x * own.n, wanted) + 1
     return sorted({int(count) for count in counts if count <= len(own)})
-
-
-def _rise_lately(own: Series) -> float:
-    return own.recent() - own.recent(max(1, len(own) - max(1, round(_NO_RISE_OVER * own.n))))
 
 
 def _best_level(own: Series) -> float:

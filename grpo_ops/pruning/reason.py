@@ -30,7 +30,7 @@ class PruneReason(StrEnum):
 
 
 _WORDS = {
-    PruneReason.HOPELESS: "it is behind the incumbent, and even a hopeful forecast does not catch up",
+    PruneReason.HOPELESS: "even a hopeful forecast does not reach the incumbent",
     PruneReason.DIVERGED: "it has fallen far below its own best and does not come back",
     PruneReason.PLATEAU: "it has given nearly all that its forecast promises",
     PruneReason.TOO_FEW_POINTS: "too few points to judge by",

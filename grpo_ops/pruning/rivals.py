@@ -15,11 +15,18 @@ _LOOK_AHEAD = 0.1
 
 @dataclass(frozen=True)
 class Rival:
-    """Another trial: its key, state and series (more is better)."""
+    """Another trial, and its series (more is better)."""
 
-    key: str
-    state: TrialState
+    view: TrialView
     series: Series
+
+    @property
+    def key(self) -> str:
+        return self.view.key
+
+    @property
+    def state(self) -> TrialState:
+        return self.view.state
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,7 @@ class Field:
     @classmethod
     def of(cls, own: Series, others: Sequence[TrialView], rule: PruneRule) -> "Field":
         rivals = (
-            Rival(other.key, other.state, Series.of(other.judged(rule), sign=rule.sign))
-            for other in others
-            if other.state != "failed" and len(other.judged(rule))
+            Rival(other, other.series(rule)) for other in others if other.state != "failed" and len(other.judged(rule))
         )
         return cls(own, tuple(rivals))
 
@@ -62,7 +67,12 @@ class Field:
 
     def level_here(self, rival: Rival) -> float:
         """The rival's recent level at this trial's step."""
-        return rival.series.recent(max(1, rival.series.count(self.own.last_step)))
+        return rival.series.recent(self._count_here(rival))
+
+    def is_behind_lately(self, rival: Rival) -> bool:
+        """Whether this trial is below the rival at this step in the later half of the recent points as well."""
+        half = max(1, recent_window(len(self.own)) // 2)
+        return self.own.mean_before(len(self.own), half) < rival.series.mean_before(self._count_here(rival), half)
 
     def levels_here(self) -> list[float]:
         """Recent levels, at this step, of this trial and of all rivals that got so far."""
@@ -80,6 +90,13 @@ class Field:
         """What the finished trials gained from here to their ends (median); never below 0, and 0 without any."""
         rises = [rival.series.final - self.level_here(rival) for rival in self.finished]
         return max(0.0, float(np.median(rises))) if rises else 0.0
+
+    def best_finished(self) -> float:
+        """The best final level of the finished; minus infinity without any."""
+        return max((rival.series.final for rival in self.finished), default=-np.inf)
+
+    def _count_here(self, rival: Rival) -> int:
+        return max(1, rival.series.count(self.own.last_step))
 
     def _got_here(self, rival: Rival) -> bool:
         return rival.series.last_step >= self.own.last_step

@@ -15,14 +15,20 @@ _STRIDE = 0.05
 class PruneRule:
     """Two tests that must agree (behind the incumbent; no hope to catch up), a collapse stop and a plateau stop."""
 
-    caution: float = 0.6
-    """Standard deviations that are added to the forecast before a trial counts as hopeless; 0.5 bold, 0.8-1 careful."""
-    checks: tuple[float, ...] = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80)
+    caution: float = 0.5
+    """Standard deviations added to the forecast before a trial counts as hopeless; 0.4 is bold, 0.8 to 1 careful."""
+    checks: tuple[float, ...] = (0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50, 0.60, 0.70, 0.80)
     """Shares of the planned points at which a trial is compared; those before 0.2 are early checks."""
     min_steps: int | None = None
     """First step at which a trial is compared, itself a check; without it the first of `checks`."""
-    z1: float = 0.5
+    z1: float = 0.75
     """Standard errors that a trial must be behind the incumbent at the same step."""
+    paired_z: float = 2.0
+    """Standard errors that it must be behind where both were evaluated on the same prompts; takes the place of z1."""
+    settled_caution: float = 0.6
+    """Standard deviations added to the forecast of a trial that has stopped rising, which need not be behind."""
+    settled_from: float = 0.4
+    """Share of the planned points before which no trial counts as one that has stopped rising."""
     early_factor: float = 2.0
     """Multiplies z1 at early checks."""
     early_spread: float = 3.0
@@ -32,11 +38,11 @@ class PruneRule:
     direction: Literal["maximize", "minimize"] = "maximize"
     plateau: bool = False
     """Stop, as a success, a trial that has given what it will give."""
-    min_gain: float = 0.03
+    min_gain: float = 0.02
     """Gain left, as a share of the trial's own gain, below which it has reached its plateau."""
     plateau_from: float = 0.4
     """Share of the planned points before which no plateau is called."""
-    plateau_z: float = 1.0
+    plateau_z: float = 0.5
     """Standard deviations that are added to the forecast before a plateau is called."""
     collapse: bool = True
     """Stop a trial that has fallen far below its own best."""
@@ -52,7 +58,17 @@ class PruneRule:
             raise LawError(fault)
 
     def _faults(self) -> Iterator[str]:
-        for name in ("caution", "z1", "early_factor", "early_spread", "min_gain", "plateau_z", "collapse_z"):
+        for name in (
+            "caution",
+            "z1",
+            "paired_z",
+            "early_factor",
+            "early_spread",
+            "settled_caution",
+            "min_gain",
+            "plateau_z",
+            "collapse_z",
+        ):
             if not getattr(self, name) >= 0:
                 yield f"{name} cannot be negative but got {getattr(self, name)}"
         if not all(0 < check < 1 for check in self.checks):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from grpo_ops.curve import Evaluation, RewardCurve, evaluation_curve
 from grpo_ops.law import Forecast
+from grpo_ops.law.series import Series
 from grpo_ops.law.types import or_none
 from grpo_ops.pruning.reason import PruneReason
 from grpo_ops.pruning.rule import PruneRule
@@ -35,9 +36,20 @@ class TrialView:
         """The curve that `rule` looks at."""
         return self.curve if rule.metric == "reward" else self.evaluation_curve
 
+    def series(self, rule: PruneRule) -> Series:
+        """The judged curve as the law reads it, with more always better; prepared once for each metric and sign."""
+        key = (rule.metric, rule.sign)
+        if key not in self._series:
+            self._series[key] = Series.of(self.judged(rule), sign=rule.sign)
+        return self._series[key]
+
     @cached_property
     def evaluation_curve(self) -> RewardCurve:
         return evaluation_curve(self.evaluations, self.curve.max_steps)
+
+    @cached_property
+    def _series(self) -> dict[tuple[str, float], Series]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +86,7 @@ class PruneDecision:
         """Why, in half a line: the numbers that decided."""
         if self.reason is PruneReason.HOPELESS and self.incumbent is not None:
             hopeful, whose = self.numbers["hopeful"], self.incumbent_key or "the incumbent"
-            return f"behind {whose}; its own curve, read hopefully, ends at {hopeful:.3g}, not {self.incumbent:.3g}"
+            return f"read hopefully, its curve ends at {hopeful:.3g}, below the {self.incumbent:.3g} of {whose}"
         if self.reason is PruneReason.PLATEAU and self.forecast is not None:
             return f"hardly any gain is left: now {self.forecast.last_value:.3g}, forecast {self.forecast.mean:.3g}"
         if self.reason is PruneReason.DIVERGED and self.forecast is not None:

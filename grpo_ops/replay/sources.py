@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grpo_ops.curve import RewardCurve, evaluation_curve
+from grpo_ops.curve import Evaluation, RewardCurve, evaluation_curve
 from grpo_ops.errors import CurveError
 from grpo_ops.law.hyperparameters import Params
 from grpo_ops.reading import read_curve
+from grpo_ops.replay.outcomes import read_outcomes
 
 _CURVES = (".csv", ".tsv", ".parquet", ".jsonl")
 _NO_CURVE = ".evals.csv"
@@ -22,6 +23,7 @@ class Source:
 
     params: each run's hyperparameters; names: what each is called; evaluations: its held-out scores, where there are
     any. notes: what the readers said. is_negative: less reward is better, and all rewards have their sign turned.
+    outcomes: the evaluations prompt by prompt (in their own sign), empty for a run that has none.
     """
 
     name: str
@@ -32,13 +34,15 @@ class Source:
     evaluations: tuple[RewardCurve | None, ...] = ()
     notes: tuple[str, ...] = ()
     is_negative: bool = False
+    outcomes: tuple[tuple[Evaluation, ...], ...] = ()
 
 
 def load_sources(paths: Sequence[str | Path]) -> list[Source]:
     """The sources in `paths`: a sweep file, a curve, or a folder of both, each taken once.
 
-    A sweep file is JSON: `{"name", "trials": [{"trial", "curve", "params"}, ...]}`, paths relative to it. In a folder
-    each sweep file is one source and every curve that none of them names is another one.
+    A sweep file is JSON: `{"name", "trials": [{"trial", "curve", "params"}, ...]}`, paths relative to it; a trial may
+    also have `evals`, a table of its evaluations, and `max_steps`, its planned last step. In a folder each sweep file
+    is one source and every curve that none of them names is another one.
     Raises CurveError for a path that is none of these, and for a sweep file or a curve that cannot be read.
     """
     places = {Path(path).resolve(): Path(path) for path in paths}
@@ -86,17 +90,22 @@ def _check(path: Path, trials: Sequence[Any]) -> None:
     for number, trial in enumerate(trials):
         if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
             raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")
+        if not isinstance(trial.get("max_steps") or 1, int):
+            raise CurveError(
+                f"{path}: max_steps of trial {number} must be a whole number but is {trial['max_steps']!r}"
+            )
         if not isinstance(trial.get("params") or {}, dict):
             raise CurveError(f"{path}: the params of trial {number} are no table of names and values")
 
 
 def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
     trials = document["trials"]
-    readings = [read_curve(_file(path, trial["curve"])) for trial in trials]
+    readings = [read_curve(_file(path, trial["curve"]), max_steps=trial.get("max_steps")) for trial in trials]
     evaluations = [_evaluations(path, trial) for trial in trials]
     less = document.get("direction") == "minimize"
+    name = str(document.get("name") or path.stem)
     return Source(
-        str(document.get("name") or path.stem),
+        name,
         tuple(_negative(reading.curve) if less else reading.curve for reading in readings),
         tuple(trial.get("params") or {} for trial in trials),
         True,
@@ -104,13 +113,21 @@ def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
         tuple(_negative(curve) if less and curve else curve for curve in evaluations),
         tuple(dict.fromkeys(note for reading in readings for note in reading.notes)),
         less,
+        tuple(_outcomes(path, trial, name) for trial in trials),
     )
 
 
 def _evaluations(path: Path, trial: Mapping[str, Any]) -> RewardCurve | None:
     """A trial's held-out scores: a table with the columns `step` and `mean`."""
     named = trial.get("evals")
-    return read_curve(_file(path, named), reward="mean").curve if isinstance(named, str) else None
+    if not isinstance(named, str):
+        return None
+    return read_curve(_file(path, named), reward="mean", max_steps=trial.get("max_steps")).curve
+
+
+def _outcomes(path: Path, trial: Mapping[str, Any], sweep: str) -> tuple[Evaluation, ...]:
+    named = trial.get("evals")
+    return read_outcomes(_file(path, named), sweep) if isinstance(named, str) else ()
 
 
 def _negative(curve: RewardCurve) -> RewardCurve:
@@ -122,7 +139,8 @@ def _single(path: Path) -> Source:
     name = path.parent.name if path.name in _RUN_FILES else path.stem if path.is_file() else path.name
     held_out = evaluation_curve(reading.evaluations, reading.curve.max_steps)
     evaluations = (held_out if len(held_out) else None,)
-    return Source(name, (reading.curve,), ({},), False, (name,), evaluations, reading.notes)
+    outcomes = (reading.evaluations,)
+    return Source(name, (reading.curve,), ({},), False, (name,), evaluations, reading.notes, outcomes=outcomes)
 
 
 def _file(sweep: Path, named: str) -> Path:

@@ -11,6 +11,7 @@ from grpo_ops.report.text import forecast_text
 
 if TYPE_CHECKING:
     from grpo_ops.report.figure import forecast_figure, forecasts_figure, save_png
+    from grpo_ops.report.frontier import frontier_figure
     from grpo_ops.report.page import forecasts_page, save_html
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "forecast_text",
     "forecasts_figure",
     "forecasts_page",
+    "frontier_figure",
     "save_html",
     "save_png",
     "sparkline",
@@ -30,6 +32,7 @@ _ON_USE = {
     "forecasts_figure": "figure",
     "save_png": "figure",
     "forecasts_page": "page",
+    "frontier_figure": "frontier",
     "save_html": "page",
 }
 

@@ -6,12 +6,17 @@ from grpo_ops.specs.kinds import KINDS, guess_kind
 from grpo_ops.specs.load import load_spec, read_table, with_settings
 from grpo_ops.specs.promotion import PromotionSpec
 from grpo_ops.specs.run import RunSpec
-from grpo_ops.specs.sweep import PrunerSpec, SweepSpec
+from grpo_ops.specs.searched import Space
+from grpo_ops.specs.searchers import EXHAUSTIVE, PRUNERS, SAMPLERS, PrunerSpec
+from grpo_ops.specs.sweep import SweepSpec
 from grpo_ops.specs.task import CheckpointSpec, EvaluationSpec, ModelSpec, RewardSpec, StoppingSpec, TaskSpec
 
 __all__ = [
+    "EXHAUSTIVE",
     "KINDS",
     "OWNED",
+    "PRUNERS",
+    "SAMPLERS",
     "CheckpointSpec",
     "Distribution",
     "EvaluationSpec",
@@ -22,6 +27,7 @@ __all__ = [
     "PrunerSpec",
     "RewardSpec",
     "RunSpec",
+    "Space",
     "StoppingSpec",
     "SweepSpec",
     "TaskSpec",

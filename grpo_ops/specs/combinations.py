@@ -9,21 +9,11 @@ Axes: TypeAlias = Mapping[str, Sequence[Any]]
 MOST_POINTS = 2000
 
 
-def points(axes: Axes, linked: Sequence[str], most: int = MOST_POINTS) -> Iterator[dict[str, Any]]:
-    """Every combination of the values of `axes` (path to values), if there are at most `most`.
-
-    Beyond that: those of the `linked` axes, which constrain each other, with all others at their first value (a
-    seeded draw of `most` where even they are more), then each end of every other axis on its own.
-    """
-    if _count(axes) <= most:
-        yield from _drawn(axes, most)
-        return
-    first = {path: values[0] for path, values in axes.items()}
-    for point in _drawn({path: axes[path] for path in axes if path in linked}, most):
-        yield first | point
-    for path in axes:
-        if path not in linked:
-            yield from (first | {path: value} for value in ends(axes[path]))
+def points(axes: Axes, most: int = MOST_POINTS) -> Iterator[dict[str, Any]]:
+    """Every combination of the values of `axes` (path to values); a seeded draw of `most` where there are more."""
+    count = _count(axes)
+    numbers = range(count) if count <= most else sorted(random.Random(0).sample(range(count), most))
+    return (_numbered(axes, number) for number in numbers)
 
 
 def ends(values: Sequence[Any]) -> Sequence[Any]:
@@ -46,12 +36,6 @@ def culprits(point: Mapping[str, Any], axes: Axes, fault: str, fault_at: Any) ->
 
 def _count(axes: Axes) -> int:
     return math.prod(len(values) for values in axes.values())
-
-
-def _drawn(axes: Axes, most: int) -> Iterator[dict[str, Any]]:
-    count = _count(axes)
-    numbers = range(count) if count <= most else sorted(random.Random(0).sample(range(count), most))
-    return (_numbered(axes, number) for number in numbers)
 
 
 def _numbered(axes: Axes, number: int) -> dict[str, Any]:

@@ -1,11 +1,19 @@
 """Distribution: the values that one setting may take in a search space."""
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import Field, model_validator
 
 from grpo_ops.specs.base import Spec
+
+Choice: TypeAlias = bool | int | float | str | None
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are the same choice: 1 is 1.0, but not true."""
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
 class Distribution(Spec):
@@ -16,7 +24,9 @@ class Distribution(Spec):
     log: bool = False
     """Draw evenly in the logarithm."""
     step: int | float | None = Field(None, gt=0)
-    choices: tuple[bool | int | float | str | None, ...] | None = None
+    choices: tuple[Choice, ...] | None = None
+    only_if: dict[str, Choice | tuple[Choice, ...]] = Field(default_factory=dict)
+    """Draw this setting only where other axes have one of these values: `{"grpo.beta" = [0.01, 0.1]}`."""
 
     @model_validator(mode="after")
     def _range_or_choices(self) -> "Distribution":
@@ -58,14 +68,31 @@ class Distribution(Spec):
             return range(int(self.low), int(self.high) + 1, int(self.step or 1))
         return (float(self.low), float(self.high)) if self.low < self.high else (float(self.low),)
 
+    def listed(self, whole: bool) -> Sequence[Any] | None:
+        """All values, where they can be listed; None for a range over any number without a step."""
+        if self.choices is not None or whole or self.low == self.high:
+            return tuple(self.values(whole))
+        if self.step is None:
+            return None
+        assert self.low is not None and self.high is not None
+        steps = math.floor((self.high - self.low) / self.step + 1e-9)
+        return tuple(float(self.low + index * self.step) for index in range(steps + 1))
+
     def holds(self, value: Any) -> bool:
         """Whether `value` can be drawn, up to the step of a range."""
         if self.choices is not None:
-            return any(
-                value == choice and isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices
-            )
+            return any(is_same(value, choice) for choice in self.choices)
         assert self.low is not None and self.high is not None
         return isinstance(value, int | float) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    def allowed(self, path: str) -> tuple[Choice, ...]:
+        """The values of the axis `path` for which this one is drawn."""
+        values = self.only_if[path]
+        return values if isinstance(values, tuple) else (values,)
+
+    def allows(self, path: str, value: Any) -> bool:
+        """Whether this one is drawn where the axis `path` has `value`."""
+        return any(is_same(value, allowed) for allowed in self.allowed(path))
 
     def __str__(self) -> str:
         if self.choices is not None:

@@ -24,6 +24,22 @@ def is_whole_number(root: type[BaseModel], path: str) -> bool | None:
     return numbers == {int}
 
 
+def is_optional_table(root: type[BaseModel], path: str) -> bool:
+    """Whether the field at `path` is a table that may be left out as a whole (`lora`)."""
+    annotation: Any = root
+    for part in path.split("."):
+        field = next((model.model_fields.get(part) for model in _tables(annotation)), None)
+        if field is None:
+            return False
+        annotation = field.annotation
+    return bool(_tables(annotation)) and type(None) in get_args(annotation)
+
+
+def _tables(annotation: Any) -> list[type[BaseModel]]:
+    kinds = (annotation, *get_args(annotation))
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+
+
 def _leaves(annotation: Any, parts: Sequence[str]) -> list[Any]:
     """The plain types at `parts` below `annotation`: through optional fields, nested specs and lists of them."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

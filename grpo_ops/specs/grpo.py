@@ -27,6 +27,16 @@ OWNED = frozenset(
 )
 
 
+#: Settings that constrain each other.
+BATCH = (
+    "num_generations",
+    "per_device_train_batch_size",
+    "gradient_accumulation_steps",
+    "steps_per_generation",
+    "generation_batch_size",
+)
+
+
 class GRPOSettings(Spec):
     """Settings of trl.GRPOConfig. Those not written out here go into `extra` under TRL's names."""
 
@@ -92,12 +102,13 @@ class GRPOSettings(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> "GRPOSettings":
-        faults = [*self._batch_faults(), *self._extra_faults()]
+        faults = [*self.batch_faults(), *self._extra_faults()]
         if faults:
             raise ValueError("\n".join(faults))
         return self
 
-    def _batch_faults(self) -> list[str]:
+    def batch_faults(self) -> list[str]:
+        """What the settings in `BATCH` have against each other: a generation must hold whole groups."""
         if self.generation_batch_size is not None and self.steps_per_generation is not None:
             return ["give generation_batch_size or steps_per_generation, not both"]
         size, group = self.completions_per_generation, self.num_generations

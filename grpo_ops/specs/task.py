@@ -126,7 +126,7 @@ class StoppingSpec(Spec):
 
     plateau: bool = False
     """Stop, as a success, when the forecast gain that is left is below `min_gain`."""
-    min_gain: float = Field(0.03, gt=0)
+    min_gain: float = Field(0.02, gt=0)
     """Gain left, as a share of what the run has gained, below which it has reached its plateau."""
     diverged: bool = True
     """Stop when the reward has collapsed far below the run's own best."""

@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,10 +73,17 @@ class Fleet:
     runs: list[LiveRun] = field(default_factory=list)
     interrupted: signal.Signals | None = None
 
-    def start(self, folder: RunFolder, *, no_progress_seconds: float = 600.0) -> LiveRun:
+    def start(
+        self,
+        folder: RunFolder,
+        *,
+        no_progress_seconds: float = 600.0,
+        environment: Mapping[str, str] | None = None,
+    ) -> LiveRun:
         """Start the trainer of a prepared folder; only lines written from now on are delivered."""
         reader, log_from = JournalReader(folder.journal, offset=_size(folder.journal)), _size(folder.log)
-        run = LiveRun(folder, self.launcher.start(folder), reader, no_progress_seconds, log_from)
+        trainer = self.launcher.start(folder, environment)
+        run = LiveRun(folder, trainer, reader, no_progress_seconds, log_from)
         self.runs.append(run)
         return run
 
@@ -86,7 +93,9 @@ class Fleet:
             run.folder.request_stop(reason, message)
 
     def end_all(self) -> None:
-        """End all trainers now; each gets its grace period for a checkpoint."""
+        """End all trainers now; they have one grace period for their checkpoints, all at the same time."""
+        for run in self.runs:
+            run.trainer.ask_to_end()
         for run in self.runs:
             run.trainer.end()
 

@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -24,14 +25,20 @@ class Trainer(Protocol):
     def returncode(self) -> int | None:
         """Exit code, negative for a signal, None while it runs."""
 
+    def ask_to_end(self) -> None:
+        """Ask it to save and end (SIGTERM), without waiting for it."""
+
     def end(self) -> None:
         """End it within TERMINATION_GRACE_SECONDS, with everything that it started."""
 
 
 class Launcher(Protocol):
-    """How trainers are started: as processes here, or by a work pool elsewhere."""
+    """How trainers are started: as processes here, or by a work pool elsewhere.
 
-    def start(self, folder: RunFolder) -> Trainer: ...
+    environment: further variables of the trainer's, such as the devices that it may see.
+    """
+
+    def start(self, folder: RunFolder, environment: Mapping[str, str] | None = None) -> Trainer: ...
 
 
 @dataclass(frozen=True)
@@ -45,17 +52,15 @@ class ProcessLauncher:
     threads: int | None = None
     command: tuple[str, ...] = field(default_factory=lambda: (sys.executable, "-m", "grpo_ops.training"))
 
-    def start(self, folder: RunFolder) -> "ChildTrainer":
-        environment = quiet() | {"PYTHONUNBUFFERED": "1"}
-        if self.threads is not None:
-            environment["OMP_NUM_THREADS"] = str(self.threads)
+    def start(self, folder: RunFolder, environment: Mapping[str, str] | None = None) -> "ChildTrainer":
+        threads = {} if self.threads is None else {"OMP_NUM_THREADS": str(self.threads)}
         with folder.log.open("ab") as log:
             process = subprocess.Popen(
                 [*self.command, str(folder.path)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=environment,
+                env=quiet() | {"PYTHONUNBUFFERED": "1"} | threads | dict(environment or {}),
             )
         return ChildTrainer(process)
 
@@ -76,9 +81,12 @@ class ChildTrainer:
             self._look()
         return code
 
-    def end(self) -> None:
+    def ask_to_end(self) -> None:
         self._look()
         self.process.terminate()
+
+    def end(self) -> None:
+        self.ask_to_end()
         deadline = time.monotonic() + TERMINATION_GRACE_SECONDS
         while self.process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)

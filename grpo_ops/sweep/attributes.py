@@ -3,6 +3,7 @@
 # On the study.
 SPEC = "grpo_ops.spec"
 CLOSED = "grpo_ops.closed"
+QUEUE = "grpo_ops.queue"  # points that were drawn ahead and are not trials yet
 
 # On a trial: which run it is an attempt of.
 RUN_KEY = "run_key"
@@ -10,6 +11,8 @@ ATTEMPT = "attempt"
 CONTINUES = "continues"
 OWNER = "grpo_ops.owner"
 POINT = "grpo_ops.point"
+REPEATS_OF = "repeats_of"  # run_key of the first run at this point
+REPEAT = "repeat"  # 1, 2, ...: what is added to the run's seed
 
 # On a trial: what came of it.
 ENDING = "grpo_ops.ending"

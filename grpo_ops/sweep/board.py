@@ -3,11 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grpo_ops.curve import RewardCurve
 from grpo_ops.ending import Ending
 from grpo_ops.supervise import RunResult
+
+if TYPE_CHECKING:
+    from grpo_ops.sweep.winner import Winner
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,8 @@ class Row:
 
     judged: the judged curve so far (training reward, or held-out evaluation), for a sparkline.
     forecast, low, high: the last forecast of the judged curve at max_steps, with its band.
+    repeats_of: run_key of the run at the same point that this one repeats with another seed.
+    measured: completions that were asked for to settle close calls.
     """
 
     key: str
@@ -33,6 +38,8 @@ class Row:
     high: float | None = None
     judged: tuple[float, ...] = ()
     mlflow_run_id: str | None = None
+    repeats_of: str | None = None
+    measured: int = 0
 
     @property
     def state(self) -> str:
@@ -41,17 +48,28 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rows of a study, in the order of their numbers. note: what the sweep is about to do, if anything special."""
+    """The rows of a study, in the order of their numbers. note: what the sweep is about to do, if anything special.
+
+    winner: at the end, the best with its uncertainty.
+    """
 
     study: str
     asked: int
     rows: tuple[Row, ...] = ()
     note: str = ""
+    winner: "Winner | None" = None
 
     @property
     def told(self) -> int:
-        """Runs that count: their last attempt is complete or pruned."""
-        return sum(1 for row in self.rows if row.ending and (row.ending.is_success or row.ending.is_pruned))
+        """Runs that count: their last attempt is complete or pruned, and they repeat no other."""
+        over = [row for row in self.rows if row.ending and (row.ending.is_success or row.ending.is_pruned)]
+        return sum(1 for row in over if row.repeats_of is None)
+
+    @property
+    def best(self) -> Row | None:
+        """The row with the best held-out evaluation (or training reward) so far, None before the first."""
+        first = next(iter(self.ranked()), None)
+        return None if first is None or (first.evaluation is None and first.reward is None) else first
 
     @property
     def steps_used(self) -> int:
@@ -68,8 +86,20 @@ class Board:
         """Share of the allowed steps that was not used; 0 for no rows."""
         return 1 - self.steps_used / self.steps_allowed if self.steps_allowed else 0.0
 
+    @property
+    def repeats(self) -> int:
+        """Rows that repeat others with another seed."""
+        return sum(1 for row in self.rows if row.repeats_of is not None)
+
     def count(self, ending: Ending) -> int:
-        return sum(1 for row in self.rows if row.ending is ending)
+        """Runs that ended so, without repeats."""
+        return sum(1 for row in self.rows if row.ending is ending and row.repeats_of is None)
+
+    @property
+    def endings(self) -> str:
+        """How the runs ended, in words: `3 finished, 5 hopeless`."""
+        ended = ", ".join(f"{self.count(ending)} {ending.value}" for ending in Ending if self.count(ending))
+        return (ended or "none ended") + (f"; {self.repeats} repeats with other seeds" if self.repeats else "")
 
     def ranked(self) -> list[Row]:
         """Rows by best held-out evaluation (then training reward), best first; rows without one last."""
@@ -110,6 +140,8 @@ def leaderboard(board: Board) -> list[dict[str, Any]]:
             "forecast_high": row.high,
             "eval_reward": row.evaluation,
             "mlflow_run_id": row.mlflow_run_id,
+            **({"repeats_of": row.repeats_of} if row.repeats_of else {}),
+            **({"measured_completions": row.measured} if any(row.measured for row in board.rows) else {}),
             **row.parameters,
         }
         for row in board.ranked()
@@ -118,15 +150,16 @@ def leaderboard(board: Board) -> list[dict[str, Any]]:
 
 def study_note(board: Board) -> str:
     """What came of a study, in markdown."""
-    endings = ", ".join(f"{board.count(ending)} {ending.value}" for ending in Ending if board.count(ending))
     best = next(iter(board.ranked()), None)
     lines = [
-        f"{board.told} of {board.asked} trials: {endings or 'none ended'}.",
+        f"{board.told} of {board.asked} trials: {board.endings}.",
         f"{board.steps_used} of {board.steps_allowed} steps used, {board.saved:.0%} saved.",
     ]
     if best is not None and best.evaluation is not None:
         lines.append(f"Best held-out evaluation: {best.evaluation:.3f} by {best.key} ({best.state}).")
-    return "\n\n".join(lines)
+    if board.winner is not None:
+        lines += [board.winner.sentence, board.winner.doubt]
+    return "\n\n".join(line for line in lines if line)
 
 
 def final_reward(curve: RewardCurve) -> float | None:

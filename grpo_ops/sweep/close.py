@@ -39,6 +39,8 @@ def close_watch(watch: Watch, result: RunResult, folder: RunFolder, draw: Draw |
     metrics = {"steps": float(result.step), "seconds": result.seconds}
     if watch.row.evaluation is not None:
         metrics["eval_reward_best"] = watch.row.evaluation
+    if watch.row.measured:
+        metrics["measured_completions"] = float(watch.row.measured)
     upload = watch.tracker.close(
         result.ending.value,
         watch.row.reason,

@@ -13,7 +13,18 @@ from grpo_ops.journal import RunFolder, journal_curve, journal_evaluations, read
 from grpo_ops.pruning import TrialView
 from grpo_ops.supervise import RunResult, adopt, run_folder
 from grpo_ops.sweep import study as studies
-from grpo_ops.sweep.attributes import ATTEMPT, ENDING, FORECAST, MLFLOW_RUN, POINT, REASON, RUN_KEY, SCORES, STEPS
+from grpo_ops.sweep.attributes import (
+    ATTEMPT,
+    ENDING,
+    FORECAST,
+    MLFLOW_RUN,
+    POINT,
+    REASON,
+    REPEATS_OF,
+    RUN_KEY,
+    SCORES,
+    STEPS,
+)
 from grpo_ops.sweep.board import Row
 from grpo_ops.sweep.single import already_over
 from grpo_ops.sweep.telling import tell
@@ -42,9 +53,14 @@ def settle_orphans(study: optuna.Study, home: Home, settle: Settle) -> None:
             _keep_point(study, orphan)
 
 
-def requeue(study: optuna.Study, retries: int) -> None:
-    """Queue the next attempt of each run whose last one was cancelled, went stale, or failed with attempts left."""
+def requeue(study: optuna.Study, retries: int, only: str | None = None) -> None:
+    """Queue the next attempt of each run whose last one was cancelled, went stale, or failed with attempts left.
+
+    only: the run_key of the one run that this is about, None for all.
+    """
     for key, trial in studies.last_attempts(study).items():
+        if only not in (None, key):
+            continue
         ending = trial.user_attrs.get(ENDING, Ending.CANCELLED.value)
         gave_up = ending == Ending.FAILED.value and studies.count_failed(study, key) > retries
         if trial.state is TrialState.FAIL and not gave_up:
@@ -93,6 +109,7 @@ def _past(study: optuna.Study, folder: RunFolder, trial: FrozenTrial) -> Past:
         high=high,
         judged=tuple(trial.intermediate_values[step] for step in sorted(trial.intermediate_values)),
         mlflow_run_id=known.get(MLFLOW_RUN),
+        repeats_of=known.get(REPEATS_OF),
     )
     curve, evaluations = _curves(folder, trial, max_steps)
     return Past(row, TrialView(folder.key, curve, evaluations, state_of(ending), trial.params))

@@ -17,7 +17,22 @@ from grpo_ops.errors import SweepError
 from grpo_ops.home import Home, without_password
 from grpo_ops.processes import identity, is_alive
 from grpo_ops.specs import SweepSpec
-from grpo_ops.sweep.attributes import ATTEMPT, CLOSED, CONTINUES, ENDING, OWNER, POINT, RUN_KEY, SPEC
+from grpo_ops.specs.effort import EffortSpec
+from grpo_ops.sweep.attributes import (
+    ATTEMPT,
+    CLOSED,
+    CONTINUES,
+    ENDING,
+    OWNER,
+    POINT,
+    REPEAT,
+    REPEATS_OF,
+    RUN_KEY,
+    SPEC,
+)
+from grpo_ops.sweep.making import made_once
+from grpo_ops.sweep.pruners import make_pruner
+from grpo_ops.sweep.samplers import make_sampler
 
 HEARTBEAT_SECONDS = 30
 _GRACE_SECONDS = 180
@@ -31,7 +46,7 @@ STATES = {
 }
 OVER = (TrialState.COMPLETE, TrialState.PRUNED)
 #: What may differ between two starts of one study; where it is stored is nobody's business (passwords).
-_FREE = {"trials", "parallel", "retries", "storage"}
+_FREE = {"trials", "storage", *EffortSpec.model_fields}
 
 
 def open_storage(spec: SweepSpec, home: Home) -> optuna.storages.RDBStorage:
@@ -42,8 +57,10 @@ def open_storage(spec: SweepSpec, home: Home) -> optuna.storages.RDBStorage:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         with experimental_by_intent():
-            return optuna.storages.RDBStorage(
-                url, engine_kwargs=arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=_GRACE_SECONDS
+            return made_once(
+                lambda: optuna.storages.RDBStorage(
+                    url, engine_kwargs=arguments, heartbeat_interval=HEARTBEAT_SECONDS, grace_period=_GRACE_SECONDS
+                )
             )
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise SweepError(
@@ -68,10 +85,13 @@ def study_name(spec: SweepSpec, storage: optuna.storages.RDBStorage) -> str:
 
 def open_study(spec: SweepSpec, name: str, storage: optuna.storages.RDBStorage) -> optuna.Study:
     """Create the study or load it. A continued one draws new points, not the first ones again."""
-    study = optuna.create_study(study_name=name, storage=storage, direction="maximize", load_if_exists=True)
-    study.sampler = _sampler(spec, len(study.get_trials(deepcopy=False)))
-    # For `law` the sweep judges itself, with outcomes that a study cannot hold; the study's own pruner stays out.
-    study.pruner = optuna.pruners.MedianPruner() if spec.pruner.name == "median" else optuna.pruners.NopPruner()
+    with experimental_by_intent():
+        make_sampler(spec, 0)  # what is wrong with its options is said before there is a study
+        pruner = make_pruner(spec)
+        study = optuna.create_study(
+            study_name=name, storage=storage, direction="maximize", load_if_exists=True, pruner=pruner
+        )
+        study.sampler = make_sampler(spec, len(study.get_trials(deepcopy=False)))
     if SPEC not in study.user_attrs:
         with experimental_by_intent():
             study.set_metric_names([spec.objective])
@@ -102,8 +122,9 @@ def queue_retry(study: optuna.Study, run_key: str) -> None:
     attempts = [trial for trial in study.get_trials(deepcopy=False) if trial.user_attrs.get(RUN_KEY) == run_key]
     drawn = next((trial.params for trial in attempts if trial.params), attempts[0].user_attrs.get(POINT, {}))
     last = attempts[-1]
+    kept = {name: attempts[0].user_attrs[name] for name in (REPEATS_OF, REPEAT) if name in attempts[0].user_attrs}
     attributes = {RUN_KEY: run_key, ATTEMPT: int(last.user_attrs.get(ATTEMPT, 0)) + 1, CONTINUES: last.number}
-    study.enqueue_trial(drawn, user_attrs=attributes)
+    study.enqueue_trial(drawn, user_attrs=kept | attributes)
 
 
 def last_attempts(study: optuna.Study) -> dict[str, FrozenTrial]:
@@ -128,8 +149,13 @@ def count_failed(study: optuna.Study, run_key: str) -> int:
 
 
 def count_told(study: optuna.Study) -> int:
-    """Runs whose last attempt is COMPLETE or PRUNED."""
-    return sum(1 for trial in last_attempts(study).values() if trial.state in OVER)
+    """Runs whose last attempt is COMPLETE or PRUNED, without repeats."""
+    return sum(1 for trial in last_attempts(study).values() if trial.state in OVER and not is_repeat(trial))
+
+
+def is_repeat(trial: FrozenTrial | optuna.Trial) -> bool:
+    """Whether the trial repeats the point of another with another seed: such a one is none of the trials asked for."""
+    return REPEATS_OF in trial.user_attrs
 
 
 def orphans(study: optuna.Study) -> Iterator[FrozenTrial]:
@@ -163,10 +189,3 @@ def _enqueue(study: optuna.Study, spec: SweepSpec) -> None:
     queued = [trial.user_attrs[POINT] for trial in study.get_trials(deepcopy=False) if POINT in trial.user_attrs]
     for point in spec.enqueue[len(queued) :]:
         study.enqueue_trial(point, user_attrs={POINT: point})
-
-
-def _sampler(spec: SweepSpec, drawn: int) -> optuna.samplers.BaseSampler:
-    seed = spec.seed + 7919 * drawn
-    if spec.sampler == "random":
-        return optuna.samplers.RandomSampler(seed=seed)
-    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(10, max(2, spec.trials // 2)))

@@ -2,18 +2,16 @@
 
 import os
 
-from optuna.exceptions import StorageInternalError
-from sqlalchemy.exc import SQLAlchemyError
-
-from grpo_ops.errors import SweepError
 from grpo_ops.home import Home
 from grpo_ops.specs import SweepSpec
 from grpo_ops.supervise import Fleet, Launcher, Lock, ProcessLauncher
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.board import Board, Show
+from grpo_ops.sweep.broken_off import said_in_a_sentence
 from grpo_ops.sweep.close import Draw
 from grpo_ops.sweep.coordinator import Coordinator
 from grpo_ops.sweep.opening import Setting
+from grpo_ops.sweep.state import State
 
 
 def run_sweep(
@@ -33,19 +31,16 @@ def run_sweep(
     machine runs the study.
     """
     home = home or Home.here()
-    try:
+    with said_in_a_sentence(home):
         storage = studies.open_storage(spec, home)
         name = studies.study_name(spec, storage)
         lock = Lock(home.root / "locks" / f"study-{name}", f"study {name}")
         try:
             study = studies.open_study(spec, name, storage)
             setting = Setting(spec, home, study, storage, show, draw, allow_import_paths)
-            return Coordinator(setting, Fleet(launcher or _sharing_cores(spec))).run()
+            return Coordinator(State.of(setting, Fleet(launcher or _sharing_cores(spec)))).run()
         finally:
             lock.release()
-    except (StorageInternalError, SQLAlchemyError) as error:
-        first = str(error.__cause__ or error).strip().splitlines()[0][:200]
-        raise SweepError(f"the study's storage failed ({first}); the same command continues the sweep") from error
 
 
 def _sharing_cores(spec: SweepSpec) -> ProcessLauncher:

@@ -9,11 +9,12 @@ from grpo_ops.curve import Evaluation, Observation, RewardCurve
 from grpo_ops.ending import Ending
 from grpo_ops.journal import Entry, entry_evaluation
 from grpo_ops.law import Forecast
-from grpo_ops.pruning import PruneDecision, PruneRule, TrialView, decide, forecast_trial
+from grpo_ops.pruning import PruneDecision, PruneReason, PruneRule, TrialView, decide, forecast_trial
 from grpo_ops.pruning.types import TrialState
 from grpo_ops.specs import RunSpec, SweepSpec
 from grpo_ops.supervise import RunResult
 from grpo_ops.sweep.board import Row, concluded, final_reward
+from grpo_ops.sweep.measure import answered_step, merged, question_about
 from grpo_ops.tracking import Tracker
 
 Others = Callable[[], Sequence[TrialView]]
@@ -21,7 +22,7 @@ Others = Callable[[], Sequence[TrialView]]
 _LAW_POINTS = 50
 
 
-def rule_for(spec: RunSpec, metric: str, caution: float = 0.6) -> PruneRule:
+def rule_for(spec: RunSpec, metric: str, caution: float = 0.5) -> PruneRule:
     """The rule by which a run of `spec` is judged, alone or in a study."""
     return PruneRule(
         caution=caution,
@@ -34,15 +35,23 @@ def rule_for(spec: RunSpec, metric: str, caution: float = 0.6) -> PruneRule:
 
 @dataclass(eq=False)
 class Watch:
-    """A run from its first line to its result. prunes: whether it is compared with other runs at all."""
+    """A run from its first line to its result. prunes: whether it is compared with other runs at all.
+
+    thawed: the ending that it had before it was thawed, None for a run that was never stopped. measures: whether a
+    close call is measured once more; then `question` is what its trainer is to be asked, until it is taken.
+    """
 
     spec: RunSpec
     rule: PruneRule
     tracker: Tracker
     row: Row
     prunes: bool = True
+    thawed: Ending | None = None
+    measures: bool = False
+    question: Mapping[str, Any] | None = None
     rows: dict[int, Observation] = field(default_factory=dict)
     evaluations: dict[int, Evaluation] = field(default_factory=dict)
+    measured: set[int] = field(default_factory=set)
     decision: PruneDecision | None = None
     forecast: Forecast | None = None
 
@@ -55,6 +64,11 @@ class Watch:
                 if self.is_stopped:
                     return self.decision
         return None
+
+    def take_question(self) -> Mapping[str, Any] | None:
+        """What the trainer is to be asked now, once; None for nothing."""
+        question, self.question = self.question, None
+        return question
 
     @property
     def is_stopped(self) -> bool:
@@ -87,7 +101,17 @@ class Watch:
             scores = [evaluation.mean for evaluation in self.evaluations.values()]
             self.row = replace(self.row, evaluation=max(scores), judged=self._judged())
             return self.rule.metric == "eval_reward"
-        return False
+        return self._add_answer(entry)
+
+    def _add_answer(self, entry: Entry) -> bool:
+        """Whether the entry settles a close call that is still the last word on this run."""
+        step = answered_step(entry)
+        if step is None or step not in self.evaluations or step in self.measured:
+            return False
+        self.measured.add(step)
+        self.evaluations[step] = merged(self.evaluations[step], entry_evaluation(entry))
+        self.row = replace(self.row, measured=self.row.measured + len(entry["outcomes"]), judged=self._judged())
+        return step == max(self.evaluations)
 
     def _add_step(self, entry: Entry) -> bool:
         reward: float | None = entry["metrics"].get("reward")
@@ -105,9 +129,18 @@ class Watch:
     def _judge(self, entry: Entry, others: Sequence[TrialView]) -> None:
         trial = self.view()
         self.decision = decide(trial, others, self.rule)
+        self._ask_if_close()
         every = max(1, self.spec.grpo.max_steps // _LAW_POINTS)
         if self.rule.metric == "eval_reward" or entry["step"] % every == 0 or self.decision.stop:
             self._note_forecast(entry, self.decision.forecast or forecast_trial(trial, others, self.rule))
+
+    def _ask_if_close(self) -> None:
+        """At a close call that has not been measured yet, have the trainer asked for more of the same."""
+        if not self.measures or self.rule.metric != "eval_reward" or self.decision is None:
+            return
+        last = max(self.evaluations)
+        if self.decision.reason is PruneReason.CLOSE_CALL and last not in self.measured:
+            self.question = question_about(self.evaluations[last], self.spec.evaluation)
 
     def _note_forecast(self, entry: Entry, found: Forecast) -> None:
         self.forecast = found

@@ -1,7 +1,7 @@
 """Boards on a terminal and in a file: nothing is taken for markup, nothing is wrapped in a pipe, names are right."""
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from rich.console import Console
@@ -10,6 +10,7 @@ from grpo_ops.cli.board import leaderboard_lines, live_board, progress
 from grpo_ops.cli.printing import print_sweep
 from grpo_ops.supervise import Ending
 from grpo_ops.sweep.board import Board, Row
+from grpo_ops.sweep.winner import Winner
 
 REASON = "the reward [red] raised: " + "a long story " * 10
 STUDY = Board(
@@ -91,3 +92,21 @@ def test_a_note_is_said_once_where_there_is_no_live_table():
                 show(Noting(Board("demo", 2), note))
 
     assert shown_by(show) == "stopping: trainers save\n"
+
+
+def test_the_best_so_far_is_said_while_it_runs_and_the_winner_at_the_end():
+    def show(console):
+        with live_board(console) as show:
+            show(STUDY)
+
+    assert "eval - (best so far: trial 0, reward 0.500): all steps" in shown_by(show)
+    assert "best so far: trial 0, reward 0.500" in shown_by(
+        lambda console: console.print(progress(STUDY)), terminal=True
+    )
+    assert "best so far" not in shown_by(lambda console: console.print(progress(SINGLE)), terminal=True)
+    winner = Winner("demo-000", 0.6, 0.55, 0.05, 0.45, 0.65, ("demo-001",), 2, 128, 1)
+    said = shown_by(lambda console: print_sweep(console, replace(STUDY, winner=winner)))
+    assert (
+        "Winner: demo-000, held-out evaluation 0.600; expected 0.550, 95 % band 0.450 to 0.650 (128 prompts, 2" in said
+    )
+    assert "Cannot be told from it: demo-001." in said

@@ -14,7 +14,7 @@ from grpo_ops.cli.failures import one_sentence
 from grpo_ops.cli.further import look_further
 from grpo_ops.errors import CurveError, SweepError, TaskError
 from grpo_ops.home import Home, without_password
-from tests.processes import as_from_a_terminal
+from tests.processes import PATIENCE, as_from_a_terminal
 
 ROOT = Path(__file__).parents[2]
 RUN, SWEEP, PROMOTION = (f"deployments/{kind}/demo.toml" for kind in ("runs", "sweeps", "promotions"))
@@ -182,7 +182,7 @@ def test_a_signal_leaves_the_cursor_as_it_was(tmp_path, number, code):
     )
     assert process.stderr.readline() == b"ready\n"
     process.send_signal(number)
-    shown = process.communicate(timeout=60)[0]
+    shown = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == code
     assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l") >= 0
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import as_from_a_terminal
+from tests.processes import PATIENCE, as_from_a_terminal
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -90,7 +90,7 @@ def prefect(tmp_path_factory, starter_cache):
             _stop(server)
 
 
-def _wait_for(url, process, seconds=90):
+def _wait_for(url, process, seconds=PATIENCE):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

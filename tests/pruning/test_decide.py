@@ -152,7 +152,7 @@ def test_a_decision_is_small_readable_json(curve, finished):
     text = json.dumps(decision.as_attribute(), allow_nan=False)
     assert len(text) < 1000
     assert decision.as_attribute()["reason"] == "hopeless" and decision.as_attribute()["stop"] is True
-    assert decision.sentence.startswith("stopped at step 20: it is behind the incumbent")
+    assert decision.sentence.startswith("stopped at step 20: even a hopeful forecast does not reach the incumbent")
     assert "of end-0.8" in decision.sentence and "forecast" in decision.sentence
     assert decision.margin < 0 and decision.forecast.calibration == "siblings"
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -18,6 +17,7 @@ from grpo_ops.processes import is_running
 from grpo_ops.specs import RunSpec, load_spec
 from grpo_ops.supervise import Ended, Fleet, Lines, ProcessLauncher, conclude, follow, prepare, run_folder
 from grpo_ops.supervise.prepare import Lock
+from tests.processes import PATIENCE, wait_until
 
 TESTS = Path(__file__).parents[1]
 SCRIPTED = ProcessLauncher(command=(sys.executable, str(TESTS / "scripted_trainer.py")))
@@ -62,7 +62,7 @@ def test_a_run_that_finishes(folder):
 
 @pytest.mark.parametrize("reason", ["hopeless", "plateau", "diverged", "cancelled"])
 def test_a_stop_request_ends_it_with_its_reason(folder, reason, monkeypatch):
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    monkeypatch.setenv("TRAINER_MOOD", "hold:40")
     _, result = run_to_its_end(folder, at=once(20, lambda run: run.folder.request_stop(reason, "because")))
     assert (result.ending, result.reason) == (Ending(reason), "because")
     assert 20 <= result.step < 60
@@ -76,7 +76,7 @@ def test_an_exception_is_named(folder, monkeypatch):
 
 
 def test_a2_kill_minus_9_is_named(folder, monkeypatch):
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    monkeypatch.setenv("TRAINER_MOOD", "hold:40")
     _, result = run_to_its_end(folder, at=once(5, lambda run: run.trainer.process.send_signal(signal.SIGKILL)))
     assert result.ending is Ending.FAILED
     assert result.reason.startswith("killed by SIGKILL (out of memory")
@@ -99,7 +99,7 @@ def test_an_attempt_more_continues_the_journal(folder, monkeypatch):
 
 
 def test_another_live_supervisor_is_refused(folder):
-    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    other = subprocess.Popen(["sleep", "600"])
     try:
         prepare(folder, SPEC)
         text = folder.spec.read_text().replace(f'"pid": {os.getpid()}', f'"pid": {other.pid}')
@@ -126,8 +126,7 @@ def test_a_grandchild_does_not_outlive_its_trainer(tmp_path):
     folder = run_folder(Home(tmp_path), "tree")
     prepare(folder, SPEC)
     trainer = ProcessLauncher(command=(sys.executable, "-c", code)).start(folder)
-    while b"up" not in folder.log.read_bytes():
-        time.sleep(0.05)
+    wait_until(lambda: b"up" in folder.log.read_bytes(), process=trainer.process)
     (grandchild,) = psutil.Process(trainer.process.pid).children(recursive=True)
     trainer.end()
     assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
@@ -153,10 +152,9 @@ def test_a_trainer_that_others_wrote_is_waited_for_before_the_next_attempt(tmp_p
     folder = run_folder(Home(tmp_path), "other")
     prepare(folder, SPEC)
     trainer = SCRIPTED.start(folder)
-    while not folder.journal.exists():
-        time.sleep(0.01)
+    wait_until(folder.journal.exists, process=trainer.process)
     document = folder.read_json(folder.spec)
     document["supervisor"] = {"pid": 2**22 + 1, "started": 0.0}  # as if its supervisor had been killed
     folder.spec.write_text(json.dumps(document))
     prepare(folder, SPEC)
-    assert trainer.process.wait(1) is not None
+    assert trainer.process.wait(PATIENCE) is not None

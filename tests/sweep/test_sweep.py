@@ -22,9 +22,11 @@ from grpo_ops.sweep import run_sweep, train
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.study import last_attempts
 from grpo_ops.sweep.telling import tell
-from tests.processes import as_from_a_terminal, wait_until
+from tests.processes import PATIENCE, as_from_a_terminal, wait_until
+from tests.scripted_trainer import RELEASED
 from tests.sweep.sweep_process import SCRIPTED, TESTS, spec_with
 
+GOOD, BAD = '{"grpo.learning_rate"=9e-4}', '{"grpo.learning_rate"=1e-6}'
 NOBODY = ProcessLauncher(command=("false",))
 MLFLOW_STATUS = {
     Ending.FINISHED: "FINISHED",
@@ -71,6 +73,11 @@ def trainers(home):
     return found
 
 
+def release(home):
+    """Let the trainers that the mood `hold` holds go on."""
+    (home.root / RELEASED).touch()
+
+
 def assert_whole(home, spec, name=None):
     """As many runs told as asked for, nothing RUNNING anywhere, each step in MLflow once, nothing left behind."""
     study = load(home, name)
@@ -90,10 +97,16 @@ def assert_whole(home, spec, name=None):
 
 
 def test_endings_agree_in_optuna_and_mlflow(home, monkeypatch):
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.06")
-    spec = spec_with()
+    monkeypatch.setenv("TRAINER_MOOD", "hold:55:2")  # until the bad one has been stopped
+    spec = spec_with(queue_of(GOOD, GOOD, BAD))
     boards = []
-    board = run_sweep(spec, home, launcher=SCRIPTED, show=boards.append)
+
+    def look(board):
+        boards.append(board)
+        if board.count(Ending.HOPELESS):
+            release(home)
+
+    board = run_sweep(spec, home, launcher=SCRIPTED, show=look)
     assert_whole(home, spec)
     assert boards[-1] == board
     assert board.count(Ending.HOPELESS) >= 1
@@ -139,8 +152,9 @@ def test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint(home, monkeypatch
         if not killed and board.rows and 33 <= board.rows[0].step < 60:
             killed.extend(trainers(home))
             killed[0].send_signal(signal.SIGKILL)
+            release(home)
 
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.01")
+    monkeypatch.setenv("TRAINER_MOOD", "hold:40")
     board = run_sweep(spec, home, launcher=SCRIPTED, show=kill_once)
     assert killed
     assert_whole(home, spec)
@@ -164,16 +178,19 @@ def test_b14_runs_that_fail_in_a_row_end_the_sweep_with_the_reason(home, monkeyp
 def test_b2_median_pruner_and_no_pruner(home, monkeypatch):
     board = run_sweep(spec_with("pruner.name=none", "trials=2"), home, launcher=SCRIPTED)
     assert board.saved == 0
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.1")
-    good, bad = '{"grpo.learning_rate"=9e-4}', '{"grpo.learning_rate"=1e-6}'
-    queue = f"enqueue=[{', '.join([good] * 5 + [bad])}]"
+    monkeypatch.setenv("TRAINER_MOOD", "hold:29:5")  # the bad one, until it is stopped
+    queue = queue_of(*[GOOD] * 5, BAD)
     spec = spec_with("pruner.name=median", "trials=6", "parallel=1", "name=median", "run.grpo.max_steps=30", queue)
     board = run_sweep(spec, home, launcher=SCRIPTED)
     assert_whole(home, spec, board.study)
     assert any("MedianPruner" in row.reason for row in board.rows)
 
 
-def start_sweep(home, *settings, mood="slow:0.02"):
+def queue_of(*points):
+    return f"enqueue=[{', '.join(points)}]"
+
+
+def start_sweep(home, *settings, mood):
     environment = os.environ | {"TRAINER_MOOD": mood, "PYTHONPATH": str(TESTS.parent)}
     command = [sys.executable, str(TESTS / "sweep/sweep_process.py"), str(home.root), *settings]
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, preexec_fn=as_from_a_terminal)
@@ -188,11 +205,11 @@ def has_told(home, count):
 
 def test_b4_d1_a_killed_sweep_leaves_no_trainer_and_is_continued(home):
     spec = spec_with()
-    process = start_sweep(home)
-    wait_until(lambda: has_told(home, 2) and len(trainers(home)) >= 2)
+    process = start_sweep(home, mood="hold:40:2")
+    wait_until(lambda: has_told(home, 2) and len(trainers(home)) >= 2, process=process)
     process.kill()
     process.wait()
-    wait_until(lambda: not trainers(home), 10)
+    wait_until(lambda: not trainers(home))
     assert [trial for trial in load(home).trials if trial.state is TrialState.RUNNING]
     told = {trial.number: trial.value for trial in load(home).trials if trial.state.is_finished()}
     run_sweep(spec, home, launcher=SCRIPTED)
@@ -203,10 +220,10 @@ def test_b4_d1_a_killed_sweep_leaves_no_trainer_and_is_continued(home):
 
 def test_b7_an_interrupted_sweep_says_cancelled_and_is_continued(home):
     spec = spec_with()
-    process = start_sweep(home, mood="slow:0.1")
-    wait_until(lambda: has_told(home, 1) and trainers(home))
+    process = start_sweep(home, mood="hold:40:1")
+    wait_until(lambda: has_told(home, 1) and trainers(home), process=process)
     process.send_signal(signal.SIGINT)
-    process.wait(30)
+    process.wait(PATIENCE)
     assert not trainers(home)
     cancelled = [trial for trial in load(home).trials if trial.user_attrs.get("grpo_ops.ending") == "cancelled"]
     assert cancelled
@@ -219,15 +236,15 @@ def test_b7_an_interrupted_sweep_says_cancelled_and_is_continued(home):
 
 
 def test_one_study_has_one_sweep_process(home):
-    process = start_sweep(home, mood="slow:0.2")
+    process = start_sweep(home, mood="hold:40")
     try:
-        wait_until(lambda: trainers(home))
+        wait_until(lambda: trainers(home), process=process)
         with pytest.raises(SupervisionError, match=rf"study demo-\w+ is being run by process {process.pid}"):
             run_sweep(spec_with(), home, launcher=SCRIPTED)
     finally:
         process.kill()
         process.wait()
-    wait_until(lambda: not trainers(home), 10)
+    wait_until(lambda: not trainers(home))
 
 
 def test_f3_a_run_on_its_own_is_continued_and_then_left_alone(home, monkeypatch):
@@ -247,13 +264,13 @@ def test_f3_a_run_on_its_own_is_continued_and_then_left_alone(home, monkeypatch)
 
 def test_a_run_that_was_over_when_its_sweep_was_killed_is_closed_as_what_it_was(home):
     spec = spec_with()
-    process = start_sweep(home, "parallel=1", mood="slow:0.1")
-    wait_until(lambda: has_told(home, 1) and trainers(home))
+    process = start_sweep(home, "parallel=1", mood="hold:40:1")
+    wait_until(lambda: has_told(home, 1) and trainers(home), process=process)
     process.send_signal(signal.SIGSTOP)  # it cannot see the endings any more
     folders = {Path(trainer.info["cmdline"][-1]) for trainer in trainers(home)}
     for folder in folders:
         RunFolder(folder).request_stop("hopeless", "planted")
-    wait_until(lambda: all((folder / "result.json").exists() for folder in folders), 20)
+    wait_until(lambda: all((folder / "result.json").exists() for folder in folders))
     process.kill()
     process.wait()
     run_sweep(spec, home, launcher=SCRIPTED)
@@ -304,7 +321,7 @@ def test_a_queued_point_survives_a_kill_right_after_it_was_asked_for(home):
 
 
 def test_b5_b6_a_trial_that_another_process_failed_keeps_its_result(home, monkeypatch):
-    monkeypatch.setenv("TRAINER_MOOD", "slow:0.02")
+    monkeypatch.setenv("TRAINER_MOOD", "hold:40")
     spec = spec_with("trials=1", "parallel=1", "pruner.name=none")
     failed = []
 
@@ -312,6 +329,7 @@ def test_b5_b6_a_trial_that_another_process_failed_keeps_its_result(home, monkey
         if not failed and board.rows and board.rows[0].step > 20:
             study = load(home)
             failed.append(study.tell(0, state=TrialState.FAIL))
+            release(home)
 
     board = run_sweep(spec, home, launcher=SCRIPTED, show=fail_it_from_elsewhere)
     assert failed

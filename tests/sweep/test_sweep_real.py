@@ -32,6 +32,11 @@ def trainers(home):
     ]
 
 
+def has_step(home, step):
+    wanted = f'"step": {step}'.encode()
+    return any(wanted in journal.read_bytes() for journal in home.runs.glob("*/journal.jsonl"))
+
+
 @pytest.mark.slow
 def test_a_killed_sweep_of_real_trainers_is_continued(tmp_path, starter_cache):
     home = Home(tmp_path / "home")
@@ -39,10 +44,10 @@ def test_a_killed_sweep_of_real_trainers_is_continued(tmp_path, starter_cache):
     command = [sys.executable, "-m", "grpo_ops", "sweep", "deployments/sweeps/demo.toml", *options]
     environment = os.environ | {"GRPO_OPS_HOME": str(home.root), "GRPO_OPS_CACHE": str(starter_cache)}
     first = subprocess.Popen(command, cwd=ROOT, env=environment)
-    wait_until(lambda: [path for path in home.runs.glob("*/journal.jsonl") if b'"step": 30' in path.read_bytes()], 300)
+    wait_until(lambda: has_step(home, 30), process=first)
     first.kill()
     first.wait()
-    wait_until(lambda: not trainers(home), 10)
+    wait_until(lambda: not trainers(home))
 
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     (name,) = optuna.get_all_study_names(home.optuna_url)

@@ -10,6 +10,7 @@ from grpo_ops.tasks import STARTER_TASKS
 from grpo_ops.tasks.presets import starter_task
 from grpo_ops.tasks.starter import Recipe
 from grpo_ops.tasks.vocabulary import task_pairs, task_tokenizer
+from tests.processes import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_two_processes_may_ask_for_the_same_model_at_once(tmp_path, monkeypatch)
         "print(starter_folder('starter:rotate-0.03m'))"
     )
     children = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    answers = [child.communicate(timeout=120)[0].strip() for child in children]
+    answers = [child.communicate(timeout=PATIENCE)[0].strip() for child in children]
     assert answers[0] == answers[1] != ""
     folders = [path for path in (tmp_path / "starter").iterdir() if path.is_dir()]
     assert [str(path) for path in folders] == answers[:1]

@@ -9,6 +9,7 @@ import pytest
 from grpo_ops.errors import TrackingError
 from grpo_ops.journal import Journal, JournalReader
 from grpo_ops.tracking import close_study, open_run, open_study, reconcile, study_runs
+from tests.processes import PATIENCE
 from tests.tracking.world import (
     folder_of,
     history,
@@ -28,7 +29,7 @@ def journal(home):
 
 def catch_up(tracker):
     """Call as the loop does until the tracker is up to date: it tries again every few seconds."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE
     while tracker.is_behind and time.monotonic() < deadline:
         tracker.log([])
         time.sleep(0.1)
@@ -62,7 +63,7 @@ def test_a10_a_server_that_is_down_at_the_start_and_stops_in_the_middle_loses_no
     tracker.log(reader.poll())
     catch_up(tracker)
     upload = tracker.close("finished", "all steps done")
-    assert upload.wait(120) is None
+    assert upload.wait(PATIENCE) is None
     assert close_study(study, "finished", [{"trial": 1, "reward": 0.5}]) is None
     assert [step for step, _ in history(server.uri, tracker.run_id, "reward")] == list(range(1, 16))
     assert history(server.uri, tracker.run_id, "eval_reward") == [(10, 0.75)]

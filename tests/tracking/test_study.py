@@ -10,6 +10,7 @@ from grpo_ops.errors import TrackingError
 from grpo_ops.home import Home
 from grpo_ops.tracking import close_study, open_run, open_study, study_runs
 from grpo_ops.tracking.study import is_supervisor_gone, supervisor_words
+from tests.processes import PATIENCE
 from tests.tracking.world import make_spec, status_of_run, tags_of
 
 SWEEP = {"name": "s", "trials": 3, "space": {"grpo.learning_rate": {"low": 1e-5, "high": 1e-3}}, "run": {"name": "r"}}
@@ -100,7 +101,7 @@ def test_two_first_starts_at_once_share_one_store(tmp_path):
         )
         for name in ("one", "two")
     ]
-    outputs = [child.communicate(timeout=120) for child in children]
+    outputs = [child.communicate(timeout=PATIENCE) for child in children]
     assert [child.returncode for child in children] == [0, 0], outputs
     home = Home(tmp_path / "home")
     client = MlflowClient(f"sqlite:///{home.root / 'mlflow.db'}")

@@ -4,6 +4,7 @@ from mlflow import MlflowClient
 from grpo_ops.journal import Journal
 from grpo_ops.tracking import open_run, reconcile
 from grpo_ops.tracking.models import run_models
+from tests.processes import PATIENCE
 from tests.tracking.world import folder_of, history, make_spec, tags_of, write_evaluation, write_start, write_steps
 
 
@@ -36,7 +37,7 @@ def test_a8_the_best_checkpoint_is_one_logged_model_with_its_evaluation(home, cl
     figure = tmp_path / "some.png"
     figure.write_bytes(b"\x89PNG")
     law = {"law": "exponential", "status": "ok", "params": {"gain": 0.4}, "r2": 0.9, "noise": 0.02}
-    assert closed.close("plateau", "enough", law=law, figure=figure).wait(120) is None
+    assert closed.close("plateau", "enough", law=law, figure=figure).wait(PATIENCE) is None
     client = MlflowClient(home.tracking_uri)
     files = {file.path for file in client.list_artifacts(closed.run_id)}
     assert files == {"spec.json", "law.json", "figures", "journal.jsonl", "trainer.log"}
@@ -57,7 +58,7 @@ def test_a8_the_best_checkpoint_is_one_logged_model_with_its_evaluation(home, cl
 
 
 def test_uploading_again_makes_no_second_model_and_completes_a_half_one(home, closed):
-    assert closed.close("finished", "done").wait(120) is None
+    assert closed.close("finished", "done").wait(PATIENCE) is None
     (model,) = models(home, closed)
     client = MlflowClient(home.tracking_uri)
     client.set_tag(closed.run_id, "grpo_ops.upload", "failed: killed")
@@ -76,7 +77,7 @@ def test_uploading_again_makes_no_second_model_and_completes_a_half_one(home, cl
 def test_a9_an_upload_that_fails_is_a_tag_and_is_done_again_later(home, closed):
     home.artifacts.rename(home.root / "elsewhere")
     home.artifacts.write_text("a file where the folder should be")
-    failure = closed.close("finished", "done").wait(120)
+    failure = closed.close("finished", "done").wait(PATIENCE)
     assert "the best checkpoint: " in failure
     tags = tags_of(home.tracking_uri, closed.run_id)
     assert tags["grpo_ops.upload"].startswith("failed: ")

@@ -16,6 +16,7 @@ from mlflow import MlflowClient
 from grpo_ops.home import Home, quiet
 from grpo_ops.journal import Journal, RunFolder
 from grpo_ops.specs import RunSpec
+from tests.processes import PATIENCE
 
 PROMPTS = 40
 
@@ -113,7 +114,7 @@ class Server:
                 stdout=log,
                 stderr=log,
             )
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while not self._is_healthy():
             assert self._process.poll() is None, (self.root / "server.log").read_text()[-2000:]
             assert time.monotonic() < deadline, "the server did not become healthy"
@@ -122,7 +123,7 @@ class Server:
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(30)
+            self._process.wait(PATIENCE)
             self._process = None
 
     def _is_healthy(self) -> bool:

@@ -14,6 +14,7 @@ import pytest
 
 from grpo_ops.journal import Entry, RunFolder, read_journal
 from grpo_ops.specs import RunSpec, with_settings
+from tests.processes import PATIENCE
 
 SPEC: dict[str, Any] = {
     "name": "tiny",
@@ -62,7 +63,7 @@ class Runs:
 
     def finish(self, folder: RunFolder, code: int = 0) -> dict[str, Any]:
         """Start a trainer, wait for its end, and return its result."""
-        found = self.start(folder).wait(timeout=180)
+        found = self.start(folder).wait(timeout=PATIENCE)
         assert found == code, folder.log.read_text()[-3000:]
         return read_result(folder)
 

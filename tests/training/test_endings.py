@@ -3,9 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests.processes import PATIENCE, wait_until
 
 ENDLESS = ("grpo.max_steps=100000", "checkpoints.every=100000", "evaluation.every=100000")
 
@@ -28,7 +29,7 @@ def test_a_stop_request_is_obeyed_at_the_next_step(runs, look, reason, evaluated
     look.until(folder, "step", 3, process)
     folder.request_stop(reason, "because")
     seen = look.lines(folder, "step")[-1]["step"]
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     result = look.result(folder)
     assert (result["reason"], result["stop"]) == ("stopped", {"reason": reason, "message": "because"})
     # The step that was under way and the one that sees the request.
@@ -57,7 +58,7 @@ def test_sigterm_saves_and_a_reason_that_was_there_wins(runs, look, stop):
         folder.request_stop(stop, "by the user")
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGCONT)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     result = look.result(folder)
     assert (result["reason"], result["stop"]["reason"]) == ("stopped", stop or "preempted")
     assert (folder.path / result["last_checkpoint"]["path"] / "optimizer.pt").is_file()
@@ -67,11 +68,9 @@ def test_sigterm_saves_and_a_reason_that_was_there_wins(runs, look, stop):
 def test_sigterm_before_the_first_step_ends_at_once(runs, look):
     folder = runs.make("term-early", *ENDLESS)
     process = runs.start(folder)
-    while not look.lines(folder, "start"):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_until(lambda: look.lines(folder, "start"), process=process)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     assert (look.result(folder)["stop"]["reason"], look.result(folder)["step"]) == ("preempted", 0)
 
 
@@ -81,7 +80,7 @@ def test_a_trainer_whose_supervisor_is_gone_saves_and_ends(runs, look):
     process = runs.start(folder)
     look.until(folder, "step", 2, process)
     look.kill(supervisor)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     result = look.result(folder)
     assert result["stop"] == {"reason": "preempted", "message": f"the supervisor (process {supervisor.pid}) is gone"}
     assert result["last_checkpoint"]["step"] == result["step"]
@@ -94,9 +93,7 @@ def test_a_trainer_gets_the_kernels_signal_when_its_parent_is_killed(runs, look)
     parent = subprocess.Popen([sys.executable, "-c", code, str(folder.path)], env=runs.environment)
     look.until(folder, "step", 2, parent)
     look.kill(parent)
-    deadline = time.monotonic() + 60
-    while not folder.result.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(folder.result.exists)
     assert look.result(folder)["stop"] == {"reason": "preempted", "message": "SIGTERM"}
     assert look.result(folder)["last_checkpoint"]["step"] == look.result(folder)["step"]
 
@@ -150,7 +147,7 @@ def test_the_trainer_knows_nothing_of_mlflow_optuna_and_prefect(runs):
         "print(code, sorted({name.split('.')[0] for name in sys.modules} & {'mlflow', 'optuna', 'prefect', 'wandb'}))"
     )
     command = [sys.executable, "-c", code, str(folder.path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=runs.environment, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, env=runs.environment, timeout=PATIENCE)
     assert done.stdout.strip().splitlines()[-1] == "0 []", done.stderr[-2000:]
 
 

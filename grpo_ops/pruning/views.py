@@ -1,0 +1,94 @@
+"""Optuna's trials as the judge sees them; those that are over are read once."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, overload
+from weakref import WeakKeyDictionary
+
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState as OptunaState
+
+from grpo_ops.curve import RewardCurve
+from grpo_ops.pruning.types import TrialState, TrialView
+
+#: Values beyond it are skipped like infinite ones: the law takes fourth powers.
+LARGEST = 1e60
+_STATES: Mapping[OptunaState, TrialState] = {
+    OptunaState.RUNNING: "running",
+    OptunaState.COMPLETE: "finished",
+    OptunaState.PRUNED: "pruned",
+    OptunaState.FAIL: "failed",
+}
+
+
+class Views:
+    """Trials as TrialViews. Remembers those that are over, by storage and trial id; may forget them at any time."""
+
+    def __init__(self, max_steps: int) -> None:
+        self._max_steps = max_steps
+        self._over: WeakKeyDictionary[BaseStorage, dict[int, TrialView]] = WeakKeyDictionary()
+
+    def of(self, study: Study, trial: FrozenTrial) -> TrialView:
+        if not trial.state.is_finished():
+            return _as_view(trial, self._max_steps)
+        over = self._over.setdefault(study._storage, {})
+        if trial._trial_id not in over:
+            over[trial._trial_id] = _as_view(trial, self._max_steps)
+        return over[trial._trial_id]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_max_steps": self._max_steps}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["_max_steps"])  # type: ignore[misc]
+
+
+class Others(Sequence[TrialView]):
+    """The rest of a study, which is not read before it is looked at: most reports are no checks."""
+
+    def __init__(self, study: Study, trial: FrozenTrial, views: Views) -> None:
+        self._study, self._trial, self._views = study, trial, views
+
+    @cached_property
+    def _all(self) -> list[TrialView]:
+        trials = rivals_of(self._trial, self._study.get_trials(deepcopy=False))
+        return [self._views.of(self._study, other) for other in trials]
+
+    @overload
+    def __getitem__(self, index: int) -> TrialView: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TrialView]: ...
+    def __getitem__(self, index: int | slice) -> TrialView | Sequence[TrialView]:
+        return self._all[index]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[TrialView]:
+        return iter(self._all)
+
+
+def rivals_of(trial: FrozenTrial, trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
+    """The other trials that have begun, each run by its last attempt, without earlier attempts of `trial`'s own run."""
+    begun = [other for other in trials if other.state in _STATES]
+    continued = {other.user_attrs.get("continues") for other in (*begun, trial)}
+    last = {_run_of(other): other.number for other in sorted(begun, key=lambda other: other.number)}
+    own = _run_of(trial)
+    return [
+        other
+        for other in begun
+        if other.number == last[_run_of(other)] and other.number not in continued and _run_of(other) != own
+    ]
+
+
+def _run_of(trial: FrozenTrial) -> Any:
+    return trial.user_attrs.get("run_key", trial.number)
+
+
+def _as_view(trial: FrozenTrial, max_steps: int) -> TrialView:
+    values = trial.intermediate_values
+    steps = tuple(step for step in sorted(values) if abs(values[step]) <= LARGEST)
+    curve = RewardCurve(steps, tuple(float(values[step]) for step in steps), max_steps)
+    return TrialView(f"trial {trial.number}", curve, state=_STATES[trial.state])
