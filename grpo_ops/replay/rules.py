@@ -52,13 +52,16 @@ _TENTH = 0.1  # pruners that compare single values do better on means of neighbo
 LAW: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "caution 0.4": {"caution": 0.4},
-    "caution 0.5": {"caution": 0.5},
+    "caution 0.6": {"caution": 0.6},
     "caution 0.8": {"caution": 0.8},
     "caution 1.0": {"caution": 1.0},
     "plateau": {"plateau": True},
 }
 #: Fields of PruneRule for the judge that sees each prompt's outcome.
-PAIRED: Mapping[str, Mapping[str, Any]] = {"paired": {"metric": "eval_reward"}}
+PAIRED: Mapping[str, Mapping[str, Any]] = {
+    "paired": {"metric": "eval_reward"},
+    "paired, plateau": {"metric": "eval_reward", "plateau": True},
+}
 
 
 def candidates(rules: Sequence[str] | None = None) -> list[Candidate]:
