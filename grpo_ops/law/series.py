@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -12,8 +12,7 @@ from grpo_ops.law.types import Floats
 
 _ROUNDING = 1e-12
 _LARGEST, _SMALLEST = 1e60, 1e-60  # their fourth powers, which a determinant is, are still floats
-_FEWEST_FOR_CORRELATION = 12
-_SHRINKAGE = 40
+_FEWEST_FOR_CORRELATION, _SHRINKAGE = 12, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +27,7 @@ class Series:
     n: int
     spacing: int
     horizon: int
+    _recent: dict[int, float] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, curve: RewardCurve, horizon: int | None = None, sign: float = 1.0) -> "Series":
@@ -136,9 +136,11 @@ class Series:
         return min(len(self), recent_window(len(self)))
 
     def recent(self, count: int | None = None) -> float:
-        """Mean of the last max(5, m // 5) of the first `count` values, of all values without `count`."""
+        """Mean of the last max(5, m // 5) of the first `count` values, of all without it; remembered."""
         m = len(self) if count is None else count
-        return self.mean_before(m, recent_window(m))
+        if m not in self._recent:
+            self._recent[m] = self.mean_before(m, recent_window(m))
+        return self._recent[m]
 
     def mean_before(self, count: int, window: int) -> float:
         """Mean of the last `window` of the first `count` values, of as many as there are."""

@@ -28,7 +28,7 @@ class LawPruner(BasePruner):
 
         study = optuna.create_study(direction="maximize", pruner=LawPruner(max_steps=200))
 
-    max_steps: the step at which a trial that is not pruned ends. caution: 0.4 is bold, 0.8 to 1 careful.
+    max_steps: the step at which a trial that is not pruned ends. caution: 0.5 is bold, 0.8 to 1 careful.
     min_steps: first step at which a trial may be pruned, by default a tenth of max_steps; so early only where trials
     differ clearly. A trial is judged at the first report at or after each check, whatever the spacing of its reports.
     collapse: also prune a trial that has fallen far below its own best. plateau: also stop a trial that has given what
@@ -47,7 +47,7 @@ class LawPruner(BasePruner):
         self,
         max_steps: int,
         *,
-        caution: float = 0.5,
+        caution: float = 0.6,
         min_steps: int | None = None,
         collapse: bool = True,
         plateau: bool = False,

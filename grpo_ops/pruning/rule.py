@@ -15,8 +15,8 @@ _STRIDE = 0.05
 class PruneRule:
     """Two tests that must agree (behind the incumbent; no hope to catch up), a collapse stop and a plateau stop."""
 
-    caution: float = 0.5
-    """Standard deviations added to the forecast before a trial counts as hopeless; 0.4 is bold, 0.8 to 1 careful."""
+    caution: float = 0.6
+    """Standard deviations added to the forecast before a trial counts as hopeless; 0.5 is bold, 0.8 to 1 careful."""
     checks: tuple[float, ...] = (0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.40, 0.45, 0.50, 0.60, 0.70, 0.80)
     """Shares of the planned points at which a trial is compared; those before 0.2 are early checks."""
     min_steps: int | None = None

@@ -72,14 +72,14 @@ class Others(Sequence[TrialView]):
 
 def rivals_of(trial: FrozenTrial, trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
     """The other trials that have begun, each run by its last attempt, without earlier attempts of `trial`'s own run."""
-    begun = [other for other in trials if other.state in _STATES]
-    continued = {other.user_attrs.get("continues") for other in (*begun, trial)}
-    last = {_run_of(other): other.number for other in sorted(begun, key=lambda other: other.number)}
+    begun = [(other, other.number, _run_of(other)) for other in trials if other.state in _STATES]
+    continued = {trial.user_attrs.get("continues"), *(other.user_attrs.get("continues") for other, _, _ in begun)}
+    last: dict[Any, int] = {}
+    for _, number, run in begun:
+        last[run] = max(number, last.get(run, number))
     own = _run_of(trial)
     return [
-        other
-        for other in begun
-        if other.number == last[_run_of(other)] and other.number not in continued and _run_of(other) != own
+        other for other, number, run in begun if number == last[run] and number not in continued and run != own
     ]
 
 

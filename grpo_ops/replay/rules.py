@@ -52,7 +52,7 @@ _TENTH = 0.1  # pruners that compare single values do better on means of neighbo
 LAW: Mapping[str, Mapping[str, Any]] = {
     "default": {},
     "caution 0.4": {"caution": 0.4},
-    "caution 0.6": {"caution": 0.6},
+    "caution 0.5": {"caution": 0.5},
     "caution 0.8": {"caution": 0.8},
     "caution 1.0": {"caution": 1.0},
     "plateau": {"plateau": True},

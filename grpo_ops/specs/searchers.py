@@ -50,8 +50,8 @@ class PrunerSpec(Spec):
 
     name: PrunerName = "law"
     """`law` is LawPruner's rule; `none` stops nobody; the rest are Optuna's own."""
-    caution: float = Field(0.5, gt=0)
-    """LawPruner's knob: 0.4 is bold, 0.8 to 1 is careful."""
+    caution: float = Field(0.6, gt=0)
+    """LawPruner's knob: 0.5 is bold, 0.8 to 1 is careful."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Arguments of Optuna's own pruner under its names: `{min_resource = 24}`; `patient` takes `wrapped` by name."""
 

@@ -22,12 +22,13 @@ Others = Callable[[], Sequence[TrialView]]
 _LAW_POINTS = 50
 
 
-def rule_for(spec: RunSpec, metric: str, caution: float = 0.5) -> PruneRule:
+def rule_for(spec: RunSpec, metric: str, caution: float = 0.6) -> PruneRule:
     """The rule by which a run of `spec` is judged, alone or in a study."""
+    by_evaluation, plateau = metric == "eval_reward", spec.stopping.plateau
     return PruneRule(
         caution=caution,
-        metric="eval_reward" if metric == "eval_reward" else "reward",
-        plateau=spec.stopping.plateau,
+        metric="eval_reward" if by_evaluation else "reward",
+        plateau=by_evaluation if plateau is None else plateau,
         min_gain=spec.stopping.min_gain,
         collapse=spec.stopping.diverged,
     )
