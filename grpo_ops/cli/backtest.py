@@ -17,6 +17,7 @@ from grpo_ops.cli.printing import print_table, say, standard_output
 from grpo_ops.errors import CurveError
 from grpo_ops.replay import BacktestRow, Source, backtest, load_sources, mean_rows
 from grpo_ops.replay.backtest import FEWEST_RUNS
+from grpo_ops.replay.finished import only_finished
 
 _UNITS = (
     "Error, CRPS and width are in units of the range of a sweep's final levels (of a single curve's own range); "
@@ -28,7 +29,7 @@ _ALONE = "fewer than 7 runs, so each is forecast without siblings"
 def backtest_command(paths: Sequence[Path], siblings: int, draws: int, seed: int, level: float, as_json: bool) -> int:
     """Print the rows as JSON, or as tables. Exit code 2 where one of several paths cannot be read."""
     _check(siblings, draws, seed, level)
-    loaded, failed = attempted(paths, lambda path: load_sources([path]), len(paths) == 1)
+    loaded, failed = attempted(paths, _finished, len(paths) == 1)
     sources = [source for found in loaded for source in found]
     rows = _rows(sources, siblings, draws, seed, level)
     if as_json:
@@ -36,6 +37,10 @@ def backtest_command(paths: Sequence[Path], siblings: int, draws: int, seed: int
     elif rows:
         _print(standard_output(), sources, rows, siblings, level)
     return EXIT_BAD_INPUT if failed else 0
+
+
+def _finished(path: Path) -> list[Source]:
+    return [only_finished(source) for source in load_sources([path])]
 
 
 def _check(siblings: int, draws: int, seed: int, level: float) -> None:

@@ -1,7 +1,9 @@
 """`grpo-ops replay SWEEP...`: what pruners would have saved and lost on recorded sweeps."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -77,10 +79,22 @@ def _print(console: Console, sweeps: Sequence[Sweep], rows: Sequence[SweepRow], 
             print_table(console, sweep_table([row for row in rows if (row.sweep, row.workers) == (name, workers)]))
         if len(names) > 1:
             say(console, Text(f"mean of {len(names)} sweeps{said}", style="bold"))
-            print_table(console, sweep_table([row for row in means if row.workers == workers]))
+            print_table(
+                console, sweep_table(_labelled([row for row in means if row.workers == workers], rows, len(names)))
+            )
     say(console, _WORDS, *([_EVALUATIONS] if any(row.evaluations is not None for row in rows) else []))
     judged = [(sweep.name, "judged by held-out evaluation") for sweep in sweeps if sweep.by_evaluation]
     say(console, *grouped([*judged, *((sweep.name, note) for sweep in sweeps for note in sweep.notes)]))
+
+
+def _labelled(means: Sequence[SweepRow], rows: Sequence[SweepRow], sweeps: int) -> list[SweepRow]:
+    """The means; one that is over some of the sweeps only, since others have no outcomes by prompt, says so."""
+    counts = Counter((row.rule, row.setting, row.workers) for row in rows)
+    return [
+        row if count == sweeps else replace(row, setting=f"{row.setting} (of {count})")
+        for row in means
+        for count in [counts[row.rule, row.setting, row.workers]]
+    ]
 
 
 def sweep_table(rows: Sequence[SweepRow]) -> Table:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grpo_ops.law.closed_form import final_level
-from grpo_ops.pruning.own import rise_lately, standard_error
+from grpo_ops.pruning.own import has_stopped_rising
 from grpo_ops.pruning.pairing import paired_z
 from grpo_ops.pruning.reason import PruneReason
 from grpo_ops.pruning.rivals import Field, Incumbent
@@ -20,8 +20,9 @@ class Comparison:
     """recent, reference: levels of this trial and of the incumbent's at this step; slack: what noise explains of both.
 
     law: the forecast of this trial's own curve; expected: the same with the slow-start guard; error: the standard
-    deviation of both. paired: z on the same prompts, None where there are none. settled: no rise over the last fifth.
-    best_finished: the level of the best finished trial.
+    deviation of both. paired: z on the same prompts, None where there are none. settled: it has risen, but not
+    over the last fifth. best_finished: the level of the best finished trial. least_rise: what all finished trials still
+    gained from here.
     """
 
     incumbent: Incumbent
@@ -37,6 +38,7 @@ class Comparison:
     paired: float | None
     settled: bool
     best_finished: float
+    least_rise: float = 0.0
 
     @property
     def is_behind(self) -> bool:
@@ -51,11 +53,13 @@ class Comparison:
 
     @property
     def doubt(self) -> float:
-        return self.rule.caution * self.error
+        share = 1.0 if self.paired is None else self.rule.paired_share
+        return share * self.rule.caution * self.error
 
     @property
     def hopeful(self) -> float:
-        return self.expected + self.doubt
+        """What the trial may still reach; of one that is settled, without the guard."""
+        return self._ceiling if self.is_settled_below else self.expected + self.doubt
 
     @property
     def margin(self) -> float:
@@ -64,8 +68,14 @@ class Comparison:
     @property
     def is_settled_below(self) -> bool:
         """The third test: it has stopped rising, and its own hopeful forecast ends below the best finished trial."""
-        ceiling = max(self.law, self.recent) + self.rule.settled_caution * self.error
-        return self.settled and ceiling < self.best_finished
+        return self.settled and self._ceiling < self.best_finished
+
+    @property
+    def _ceiling(self) -> float:
+        return (
+            max(self.law, self.recent + self.least_rise)
+            + max(self.rule.caution, self.rule.settled_caution) * self.error
+        )
 
     @property
     def verdict(self) -> PruneReason:
@@ -104,8 +114,9 @@ def compare(trial: TrialView, field: Field, incumbent: Incumbent, rule: PruneRul
         noise=field.noise,
         behind_lately=field.is_behind_lately(incumbent.rival),
         paired=_paired(trial, incumbent, rule, own.last_step),
-        settled=check >= rule.settled_from and rise_lately(own) <= standard_error(own),
+        settled=check >= rule.settled_from and has_stopped_rising(own),
         best_finished=field.best_finished(),
+        least_rise=field.least_rise(),
     )
 
 

@@ -24,7 +24,7 @@ _FIRST_CHECK = 10  # the first check is at max_steps divided by this
 
 
 class LawPruner(BasePruner):
-    """Prunes a trial that is behind the incumbent and whose forecast does not catch up; doubt never prunes.
+    """Prunes a trial that is behind the best one, or has stopped rising, and will not catch up; doubt never prunes.
 
         study = optuna.create_study(direction="maximize", pruner=LawPruner(max_steps=200))
 

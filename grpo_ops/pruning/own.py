@@ -27,11 +27,16 @@ def has_reached_plateau(own: Series, rule: PruneRule) -> bool:
     if own.position(own.last_step) < round(rule.plateau_from * own.n):
         return False
     now, gain = own.recent(), own.recent() - own.start
-    error = standard_error(own)
-    if gain <= 2 * error or rise_lately(own) > error or now < _best_level(own) - error:
+    if not has_stopped_rising(own) or now < _best_level(own) - standard_error(own):
         return False
     mean, sd = final_level(own)
     return mean + rule.plateau_z * sd - now < rule.min_gain * gain
+
+
+def has_stopped_rising(own: Series) -> bool:
+    """It has risen, by more than noise explains, but not lately: what never rose may be a slow start."""
+    error = standard_error(own)
+    return own.recent() - own.start > 2 * error and rise_lately(own) <= error
 
 
 def rise_lately(own: Series) -> float:

@@ -28,7 +28,9 @@ def paired_z(own: TrialView, rival: TrialView, step: int) -> float | None:
 
 
 def _at(trial: TrialView, step: int) -> Evaluation | None:
-    return next((evaluation for evaluation in trial.evaluations if evaluation.step == step), None)
+    """The evaluation that the trial's curve has at `step`: the first one with a finite mean."""
+    here = (evaluation for evaluation in trial.evaluations if evaluation.step == step)
+    return next((evaluation for evaluation in here if math.isfinite(evaluation.mean)), None)
 
 
 def _differences(mine: Evaluation, theirs: Evaluation) -> np.ndarray:

@@ -11,6 +11,7 @@ from grpo_ops.pruning.rule import PruneRule
 from grpo_ops.pruning.types import TrialState, TrialView
 
 _LOOK_AHEAD = 0.1
+_FEWEST_AGREEING = 3
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,8 @@ class Field:
 
     @classmethod
     def of(cls, own: Series, others: Sequence[TrialView], rule: PruneRule) -> "Field":
-        rivals = (
-            Rival(other, other.series(rule)) for other in others if other.state != "failed" and len(other.judged(rule))
-        )
-        return cls(own, tuple(rivals))
+        rivals = (Rival(other, other.series(rule)) for other in others if other.state != "failed")
+        return cls(own, tuple(rival for rival in rivals if rival.series.steps))
 
     @cached_property
     def finished(self) -> tuple[Rival, ...]:
@@ -71,29 +70,39 @@ class Field:
 
     def is_behind_lately(self, rival: Rival) -> bool:
         """Whether this trial is below the rival at this step in the later half of the recent points as well."""
-        half = max(1, recent_window(len(self.own)) // 2)
-        return self.own.mean_before(len(self.own), half) < rival.series.mean_before(self._count_here(rival), half)
+        return _late_level(self.own, len(self.own)) < _late_level(rival.series, self._count_here(rival))
 
     def levels_here(self) -> list[float]:
         """Recent levels, at this step, of this trial and of all rivals that got so far."""
         return [self.own.recent(), *(self.level_here(rival) for rival in self.rivals if self._got_here(rival))]
 
     def incumbent(self) -> Incumbent | None:
-        """The best final level of the finished, or a running trial's level a little ahead, less 2 standard errors."""
-        best = [Incumbent(rival.series.final, rival) for rival in self.finished]
+        """The best final level of the finished, or a running trial's level a little ahead, less 2 standard errors.
+
+        Of equal ones the one whose key comes last, whatever the order of the others.
+        """
+        finished = max(self.finished, key=lambda rival: (rival.series.final, rival.key), default=None)
+        best = [Incumbent(finished.series.final, finished)] if finished else []
         for rival in self.rivals:
             if rival.state == "running" and self._got_here(rival):
                 best.append(Incumbent(self._level_ahead(rival) - 2 * self.standard_error, rival))
-        return max(best, key=lambda incumbent: incumbent.level, default=None)
+        return max(best, key=lambda incumbent: (incumbent.level, incumbent.rival.key), default=None)
 
     def rise_to_come(self) -> float:
         """What the finished trials gained from here to their ends (median); never below 0, and 0 without any."""
-        rises = [rival.series.final - self.level_here(rival) for rival in self.finished]
-        return max(0.0, float(np.median(rises))) if rises else 0.0
+        return max(0.0, float(np.median(self._rises))) if self._rises else 0.0
+
+    def least_rise(self) -> float:
+        """What each of the finished trials gained at least from here; never below 0, and 0 for fewer than three."""
+        return max(0.0, min(self._rises)) if len(self._rises) >= _FEWEST_AGREEING else 0.0
 
     def best_finished(self) -> float:
         """The best final level of the finished; minus infinity without any."""
         return max((rival.series.final for rival in self.finished), default=-np.inf)
+
+    @cached_property
+    def _rises(self) -> list[float]:
+        return [rival.series.final - self.level_here(rival) for rival in self.finished]
 
     def _count_here(self, rival: Rival) -> int:
         return max(1, rival.series.count(self.own.last_step))
@@ -104,3 +113,8 @@ class Field:
     def _level_ahead(self, rival: Rival) -> float:
         ahead = rival.series.count(self.own.last_step) + round(_LOOK_AHEAD * rival.series.n)
         return rival.series.recent(min(len(rival.series), ahead))
+
+
+def _late_level(series: Series, count: int) -> float:
+    """Mean of the later half of the recent points among the first `count`."""
+    return series.mean_before(count, max(1, recent_window(count) // 2))

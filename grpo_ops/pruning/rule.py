@@ -13,7 +13,11 @@ _STRIDE = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneRule:
-    """Two tests that must agree (behind the incumbent; no hope to catch up), a collapse stop and a plateau stop."""
+    """What stops a trial, and how sure that must be.
+
+    Two tests that must agree (behind the incumbent; no hope to catch up), a third one for trials that have stopped
+    rising below the best finished one, a collapse stop and a plateau stop.
+    """
 
     caution: float = 0.6
     """Standard deviations added to the forecast before a trial counts as hopeless; 0.5 is bold, 0.8 to 1 careful."""
@@ -25,8 +29,10 @@ class PruneRule:
     """Standard errors that a trial must be behind the incumbent at the same step."""
     paired_z: float = 2.0
     """Standard errors that it must be behind where both were evaluated on the same prompts; takes the place of z1."""
+    paired_share: float = 0.25
+    """Share of `caution` that is enough where the first test was paired: it says more there."""
     settled_caution: float = 0.6
-    """Standard deviations added to the forecast of a trial that has stopped rising, which need not be behind."""
+    """As caution, at least, for a trial that has stopped rising: it need not be behind."""
     settled_from: float = 0.4
     """Share of the planned points before which no trial counts as one that has stopped rising."""
     early_factor: float = 2.0
@@ -42,7 +48,7 @@ class PruneRule:
     """Gain left, as a share of the trial's own gain, below which it has reached its plateau."""
     plateau_from: float = 0.4
     """Share of the planned points before which no plateau is called."""
-    plateau_z: float = 0.5
+    plateau_z: float = 1.0
     """Standard deviations that are added to the forecast before a plateau is called."""
     collapse: bool = True
     """Stop a trial that has fallen far below its own best."""
@@ -62,6 +68,7 @@ class PruneRule:
             "caution",
             "z1",
             "paired_z",
+            "paired_share",
             "early_factor",
             "early_spread",
             "settled_caution",

@@ -31,12 +31,19 @@ class Views:
         self._over: WeakKeyDictionary[BaseStorage, dict[int, TrialView]] = WeakKeyDictionary()
 
     def of(self, study: Study, trial: FrozenTrial) -> TrialView:
-        if not trial.state.is_finished():
-            return _as_view(trial, self._max_steps)
+        return self.all_of(study, [trial])[0]
+
+    def all_of(self, study: Study, trials: Iterable[FrozenTrial]) -> list[TrialView]:
         over = self._over.setdefault(study._storage, {})
-        if trial._trial_id not in over:
-            over[trial._trial_id] = _as_view(trial, self._max_steps)
-        return over[trial._trial_id]
+        return [self._view(trial, over) for trial in trials]
+
+    def _view(self, trial: FrozenTrial, over: dict[int, TrialView]) -> TrialView:
+        known = over.get(trial._trial_id)
+        if known is None:
+            known = _as_view(trial, self._max_steps)
+            if trial.state.is_finished():
+                over[trial._trial_id] = known
+        return known
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_max_steps": self._max_steps}
@@ -53,8 +60,7 @@ class Others(Sequence[TrialView]):
 
     @cached_property
     def _all(self) -> list[TrialView]:
-        trials = rivals_of(self._trial, self._study.get_trials(deepcopy=False))
-        return [self._views.of(self._study, other) for other in trials]
+        return self._views.all_of(self._study, rivals_of(self._trial, self._study.get_trials(deepcopy=False)))
 
     @overload
     def __getitem__(self, index: int) -> TrialView: ...
@@ -78,9 +84,7 @@ def rivals_of(trial: FrozenTrial, trials: Iterable[FrozenTrial]) -> list[FrozenT
     for _, number, run in begun:
         last[run] = max(number, last.get(run, number))
     own = _run_of(trial)
-    return [
-        other for other, number, run in begun if number == last[run] and number not in continued and run != own
-    ]
+    return [other for other, number, run in begun if number == last[run] and number not in continued and run != own]
 
 
 def _run_of(trial: FrozenTrial) -> Any:

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from grpo_ops.law import Pool, forecast
 from grpo_ops.law.series import Series, trailing_mean
+from grpo_ops.replay.finished import only_finished
 from grpo_ops.replay.rows import BacktestRow
 from grpo_ops.replay.scores import Score, normal, point, scored
 from grpo_ops.replay.sources import Source
@@ -40,10 +41,11 @@ def backtest(
 
     Methods: `law` (forecast()), `last_value` (the mean of the recent rewards), `calibrated_last_value` (plus the mean
     change that the siblings still had from there, with 1.2 standard deviations of it as sd). `law` also without
-    siblings, on the same draws. Sweeps of fewer than 7 runs count as single curves. seed: of the draws, for each source
+    siblings, on the same draws. Trials that were ended early are left out (`only_finished`), and sweeps of fewer than 7
+    runs count as single curves. seed: of the draws, for each source
     anew, so that a source's rows do not depend on the others.
     """
-    return [row for source in sources for row in _rows(source, siblings, draws, seed, level, progress)]
+    return [row for source in sources for row in _rows(only_finished(source), siblings, draws, seed, level, progress)]
 
 
 def _rows(

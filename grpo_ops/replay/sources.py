@@ -9,7 +9,7 @@ from typing import Any
 from grpo_ops.curve import Evaluation, RewardCurve, evaluation_curve
 from grpo_ops.errors import CurveError
 from grpo_ops.law.hyperparameters import Params
-from grpo_ops.reading import read_curve
+from grpo_ops.reading import Reading, read_curve
 from grpo_ops.replay.outcomes import read_outcomes
 
 _CURVES = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -23,7 +23,8 @@ class Source:
 
     params: each run's hyperparameters; names: what each is called; evaluations: its held-out scores, where there are
     any. notes: what the readers said. is_negative: less reward is better, and all rewards have their sign turned.
-    outcomes: the evaluations prompt by prompt (in their own sign), empty for a run that has none.
+    outcomes: the evaluations prompt by prompt (in their own sign), empty for a run that has none. endings: how each
+    trial of a sweep ended, None where the file does not say it.
     """
 
     name: str
@@ -35,14 +36,15 @@ class Source:
     notes: tuple[str, ...] = ()
     is_negative: bool = False
     outcomes: tuple[tuple[Evaluation, ...], ...] = ()
+    endings: tuple[str | None, ...] = ()
 
 
 def load_sources(paths: Sequence[str | Path]) -> list[Source]:
     """The sources in `paths`: a sweep file, a curve, or a folder of both, each taken once.
 
     A sweep file is JSON: `{"name", "trials": [{"trial", "curve", "params"}, ...]}`, paths relative to it; a trial may
-    also have `evals`, a table of its evaluations, and `max_steps`, its planned last step. In a folder each sweep file
-    is one source and every curve that none of them names is another one.
+    also have `evals`, a table of its evaluations, `max_steps`, its planned last step, and `ending`. In a folder each
+    sweep file is one source and every curve that none of them names is another one.
     Raises CurveError for a path that is none of these, and for a sweep file or a curve that cannot be read.
     """
     places = {Path(path).resolve(): Path(path) for path in paths}
@@ -81,6 +83,8 @@ def _document(path: Path) -> Mapping[str, Any] | None:
     if not isinstance(content, dict) or not isinstance(content.get("trials"), list):
         return None
     _check(path, content["trials"])
+    if content.get("direction", "maximize") not in ("maximize", "minimize"):
+        raise CurveError(f"{path}: direction must be 'maximize' or 'minimize' but is {content['direction']!r}")
     return content
 
 
@@ -90,17 +94,20 @@ def _check(path: Path, trials: Sequence[Any]) -> None:
     for number, trial in enumerate(trials):
         if not isinstance(trial, dict) or not isinstance(trial.get("curve"), str):
             raise CurveError(f"{path}: trial {number} names no curve; each needs a path under 'curve'")
-        if not isinstance(trial.get("max_steps") or 1, int):
+        if not isinstance(trial.get("max_steps"), int | None):
             raise CurveError(
                 f"{path}: max_steps of trial {number} must be a whole number but is {trial['max_steps']!r}"
             )
+        for name in ("evals", "ending"):
+            if not isinstance(trial.get(name), str | None):
+                raise CurveError(f"{path}: {name} of trial {number} must be text but is {trial[name]!r}")
         if not isinstance(trial.get("params") or {}, dict):
             raise CurveError(f"{path}: the params of trial {number} are no table of names and values")
 
 
 def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
     trials = document["trials"]
-    readings = [read_curve(_file(path, trial["curve"]), max_steps=trial.get("max_steps")) for trial in trials]
+    readings = [_read(path, trial, trial["curve"]) for trial in trials]
     evaluations = [_evaluations(path, trial) for trial in trials]
     less = document.get("direction") == "minimize"
     name = str(document.get("name") or path.stem)
@@ -114,6 +121,7 @@ def _sweep(path: Path, document: Mapping[str, Any]) -> Source:
         tuple(dict.fromkeys(note for reading in readings for note in reading.notes)),
         less,
         tuple(_outcomes(path, trial, name) for trial in trials),
+        tuple(trial.get("ending") for trial in trials),
     )
 
 
@@ -122,7 +130,16 @@ def _evaluations(path: Path, trial: Mapping[str, Any]) -> RewardCurve | None:
     named = trial.get("evals")
     if not isinstance(named, str):
         return None
-    return read_curve(_file(path, named), reward="mean", max_steps=trial.get("max_steps")).curve
+    return _read(path, trial, named, "mean").curve
+
+
+def _read(path: Path, trial: Mapping[str, Any], named: str, reward: str | None = None) -> Reading:
+    """A trial's table; what is wrong with it is said with its name."""
+    file = _file(path, named)
+    try:
+        return read_curve(file, reward=reward, max_steps=trial.get("max_steps"))
+    except CurveError as error:
+        raise error if str(file) in str(error) else CurveError(f"{file}: {error}") from error
 
 
 def _outcomes(path: Path, trial: Mapping[str, Any], sweep: str) -> tuple[Evaluation, ...]:

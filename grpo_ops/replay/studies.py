@@ -50,7 +50,12 @@ class _Live:
 
     @property
     def due(self) -> int:
-        return self.since + self.reports[self.done].cost
+        """When it reports next, or after its last report when its last step is done."""
+        return self.since + (self.recorded.steps if self.is_reported else self.reports[self.done].cost)
+
+    @property
+    def is_reported(self) -> bool:
+        return self.done == len(self.reports)
 
 
 @dataclass
@@ -72,16 +77,19 @@ class _Run:
     def advance(self, now: int, number: int) -> None:
         """Report the next value of a trial and ask; where it ends, its worker starts the next one."""
         one = self.live[number]
-        report = one.reports[one.done]
-        one.trial.report(report.value, report.step)
-        one.done += 1
-        stops = self._asked(one.trial)
-        if not stops and one.done < len(one.reports):
+        stops = not one.is_reported and self._reported(one)
+        if not stops and (not one.is_reported or now < one.due):
             heapq.heappush(self.queue, (one.due, number))
             return
         del self.live[number]
-        self._end(one, report, stops)
+        self._end(one, one.reports[one.done - 1], stops)
         self.start(now)
+
+    def _reported(self, one: _Live) -> bool:
+        report = one.reports[one.done]
+        one.trial.report(report.value, report.step)
+        one.done += 1
+        return self._asked(one.trial)
 
     def _asked(self, trial: optuna.Trial) -> bool:
         begun = perf_counter()

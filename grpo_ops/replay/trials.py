@@ -12,6 +12,7 @@ from grpo_ops.curve import Evaluation, RewardCurve
 from grpo_ops.errors import CurveError
 from grpo_ops.law.hyperparameters import Params
 from grpo_ops.law.series import Series
+from grpo_ops.replay.finished import only_finished
 from grpo_ops.replay.sources import Source
 
 Metric: TypeAlias = Literal["auto", "reward", "eval_reward"]
@@ -58,8 +59,9 @@ class ReplayTrial:
 
     @property
     def steps(self) -> int:
-        """Training steps of the whole run."""
-        return self._cost(self.judged.steps[-1])
+        """Training steps of the whole run, which may go on after its last evaluation."""
+        judged = self._cost(self.judged.steps[-1])
+        return max(judged, self.curve.steps[-1]) if self.by_evaluation and self.curve.steps else judged
 
     @property
     def is_short(self) -> bool:
@@ -103,11 +105,14 @@ class Sweep:
     def of(cls, source: Source, metric: Metric = "auto") -> "Sweep":
         """`source` judged by `metric`; auto: by held-out evaluation where every trial has evaluations.
 
-        Raises CurveError for a single curve, for fewer than three trials, and for evaluations that are not there.
+        Trials that were ended early are left out. Raises CurveError for a single curve, for fewer than three trials,
+        and for evaluations that are not there.
         """
+        source = only_finished(source)
         if not source.is_sweep or len(source.curves) < _FEWEST_TRIALS:
             raise CurveError(
                 f"{source.name} cannot be replayed: give a sweep file with at least {_FEWEST_TRIALS} trials"
+                + (f"; {source.notes[-1]}" if source.endings and source.notes else "")
             )
         evaluated = len(source.evaluations) == len(source.curves) and all(source.evaluations)
         if metric == "eval_reward" and not evaluated:

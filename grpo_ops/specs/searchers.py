@@ -49,7 +49,7 @@ class PrunerSpec(Spec):
     """Which pruner judges the trials."""
 
     name: PrunerName = "law"
-    """`law` is LawPruner's rule; `none` stops nobody; the rest are Optuna's own."""
+    """`law` is LawPruner's rule; `none` compares nobody; the rest are Optuna's own."""
     caution: float = Field(0.6, gt=0)
     """LawPruner's knob: 0.5 is bold, 0.8 to 1 is careful."""
     options: dict[str, Any] = Field(default_factory=dict)

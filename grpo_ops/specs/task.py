@@ -127,8 +127,8 @@ class StoppingSpec(Spec):
     plateau: bool | None = None
     """Stop, as a success, when the forecast gain that is left is below `min_gain`.
 
-    Without it: in a sweep that is judged by evaluations, and only there. On training reward the same stop costs more
-    than it saves, since a point of it is several times as noisy.
+    Without it: in a sweep that LawPruner's rule judges by evaluations, and only there. On training reward the same stop
+    costs more than it saves, since a point of it is several times as noisy.
     """
     min_gain: float = Field(0.02, gt=0)
     """Gain left, as a share of what the run has gained, below which it has reached its plateau."""

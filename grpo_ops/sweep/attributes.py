@@ -11,6 +11,7 @@ ATTEMPT = "attempt"
 CONTINUES = "continues"
 OWNER = "grpo_ops.owner"
 POINT = "grpo_ops.point"
+POINT_AGAIN = "grpo_ops.point_again"  # the same of a trial that stands in for one that never became a run
 REPEATS_OF = "repeats_of"  # run_key of the first run at this point
 REPEAT = "repeat"  # 1, 2, ...: what is added to the run's seed
 

@@ -48,9 +48,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rows of a study, in the order of their numbers. note: what the sweep is about to do, if anything special.
+    """The rows of a study, in the order of their numbers.
 
-    winner: at the end, the best with its uncertainty.
+    note: which runs failed, and what the sweep is about to do, if anything special. winner: at the end, the best with
+    its uncertainty.
     """
 
     study: str

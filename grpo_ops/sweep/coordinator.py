@@ -101,7 +101,8 @@ class Coordinator:
         if trouble:
             _log.warning("study %s is not closed in MLflow: %s", board.study, trouble)
         if state.setting.only is None:
-            state.setting.study.set_user_attr(CLOSED, ending == "finished")
+            is_closed = ending == "finished" and state.refused is None  # with a larger budget it goes on
+            state.setting.study.set_user_attr(CLOSED, is_closed)
         state.show()
         return board
 
@@ -113,6 +114,7 @@ class Coordinator:
     def _abandon(self, parent: Study, error: BaseException) -> None:
         """The loop itself broke: its trainers are gone, MLflow hears of it; a new start settles and continues."""
         state, words = self.state, f"the sweep's process broke off: {type(error).__name__}"
+        state.fleet.end_all()  # those that were started before the loop was
         for live in state.live.values():
             live.watch.tracker.close(Ending.CANCELLED.value, words, upload=False)
             if isinstance(error, KeyboardInterrupt):  # else the study may be what broke

@@ -33,5 +33,5 @@ def spec_of(study: optuna.Study, storage: str | None = None) -> SweepSpec:
     fixed = study.user_attrs.get(SPEC)
     if not isinstance(fixed, dict):
         raise SweepError(f"study {study.study_name} was not made by grpo-ops: it does not say from which spec")
-    trials = max(1, len(studies.last_attempts(study)))
+    trials = max(1, sum(not studies.is_repeat(trial) for trial in studies.last_attempts(study).values()))
     return SweepSpec.checked({**fixed, "trials": trials, "storage": storage}, f"the spec of study {study.study_name}")

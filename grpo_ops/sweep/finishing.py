@@ -28,6 +28,7 @@ def end_run(state: State, live: Live, folder: RunFolder, result: RunResult) -> N
     if result.ending.is_success or result.ending.is_pruned:
         state.past[row.key] = Past(row, view_of(result, row.parameters))
         state.failures.clear()
+        state.troubles.pop(row.key, None)
     elif result.ending is Ending.FAILED:
         _failed(state, row.key, result)
 
@@ -35,9 +36,12 @@ def end_run(state: State, live: Live, folder: RunFolder, result: RunResult) -> N
 def _failed(state: State, key: str, result: RunResult) -> None:
     """Queue the next attempt; where no other is left, note why, and give up after some in a row."""
     study = state.setting.study
+    words = f"trial {studies.first_number(study, key)} failed at step {result.step} ({result.reason})"
     if is_retriable(result) and studies.count_failed(study, key) <= state.setting.spec.retries:
         studies.queue_retry(study, key)
+        state.troubles[key] = f"{words} and is tried again from its last checkpoint"
         return
+    state.troubles[key] = f"{words} and is not tried again"
     state.failures.append(f"{key}: {result.reason}")
     if state.has_given_up:
         state.fleet.stop_all(Ending.CANCELLED.value, "the sweep gave up after failures in a row")

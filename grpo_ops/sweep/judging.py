@@ -7,7 +7,7 @@ from grpo_ops.ending import Ending
 from grpo_ops.journal import Entry, write_atomically
 from grpo_ops.supervise import LiveRun
 from grpo_ops.sweep.state import Live, State
-from grpo_ops.sweep.telling import report
+from grpo_ops.sweep.telling import note_decision, report
 
 
 def take_lines(state: State, run: LiveRun, entries: Sequence[Entry]) -> None:
@@ -16,6 +16,7 @@ def take_lines(state: State, run: LiveRun, entries: Sequence[Entry]) -> None:
     state.purse.meters[run.folder.key].take(entries)
     stop = live.watch.take(entries, lambda: state.others(run))
     if stop is not None:
+        note_decision(live.trial, stop)
         run.folder.request_stop(stop.reason.value, stop.sentence)
     question = live.watch.take_question()
     if question is not None:

@@ -49,7 +49,7 @@ def open_watch(
     row = Row(folder.key, number, parameters, spec.grpo.max_steps, attempt, mlflow_run_id=tracker.run_id)
     row = replace(row, repeats_of=repeats_of)
     thawed = thawed_from(setting.study, folder.key)
-    rule = rule_for(spec, sweep.objective, sweep.pruner.caution)
+    rule = rule_for(spec, sweep.objective, sweep.pruner)
     if thawed is not None:
         rule = replace(rule, plateau=False, collapse=rule.collapse and thawed is not Ending.DIVERGED)
     prunes = sweep.pruner.name == "law" and thawed is None and repeats_of is None

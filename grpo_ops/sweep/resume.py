@@ -1,6 +1,8 @@
 """What an earlier process of a sweep left behind: endings not told, runs to try again, runs to compare with."""
 
-from collections.abc import Callable
+import os
+import socket
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import optuna
@@ -10,6 +12,7 @@ from grpo_ops.curve import Evaluation, RewardCurve
 from grpo_ops.ending import Ending
 from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, journal_curve, journal_evaluations, read_journal
+from grpo_ops.processes import is_alive
 from grpo_ops.pruning import TrialView
 from grpo_ops.supervise import RunResult, adopt, run_folder
 from grpo_ops.sweep import study as studies
@@ -18,7 +21,8 @@ from grpo_ops.sweep.attributes import (
     ENDING,
     FORECAST,
     MLFLOW_RUN,
-    POINT,
+    OWNER,
+    POINT_AGAIN,
     REASON,
     REPEATS_OF,
     RUN_KEY,
@@ -26,6 +30,7 @@ from grpo_ops.sweep.attributes import (
     STEPS,
 )
 from grpo_ops.sweep.board import Row
+from grpo_ops.sweep.budget import COST
 from grpo_ops.sweep.single import already_over
 from grpo_ops.sweep.telling import tell
 from grpo_ops.sweep.watch import state_of
@@ -43,7 +48,7 @@ class Past:
 
 def settle_orphans(study: optuna.Study, home: Home, settle: Settle) -> None:
     """End the trials that a killed process left RUNNING: `settle` those whose run is over, tell the rest cancelled."""
-    for orphan in studies.orphans(study):
+    for orphan in _orphans(study):
         trial = optuna.Trial(study, orphan._trial_id)
         over = _result_of(orphan, home)
         if over is not None:
@@ -73,6 +78,18 @@ def past_runs(study: optuna.Study, home: Home) -> dict[str, Past]:
     return {key: _past(study, run_folder(home, key), trial) for key, trial in trials.items()}
 
 
+def _orphans(study: optuna.Study) -> Iterator[FrozenTrial]:
+    """RUNNING trials whose process on this machine is gone (those of other machines go stale by their heartbeat).
+
+    Also those of this process, which has started none yet: a sweep of its own that broke off left them.
+    """
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        owner = trial.user_attrs.get(OWNER) or {"host": socket.gethostname()}
+        is_gone = not is_alive(owner) or owner["pid"] == os.getpid()
+        if owner["host"] == socket.gethostname() and is_gone:
+            yield trial
+
+
 def _result_of(orphan: FrozenTrial, home: Home) -> RunResult | None:
     if RUN_KEY not in orphan.user_attrs:
         return None
@@ -83,8 +100,9 @@ def _result_of(orphan: FrozenTrial, home: Home) -> RunResult | None:
 
 def _keep_point(study: optuna.Study, orphan: FrozenTrial) -> None:
     """A queued point that was asked for but never became a run is queued again."""
-    if RUN_KEY not in orphan.user_attrs and POINT in orphan.user_attrs:
-        study.enqueue_trial(orphan.user_attrs[POINT], user_attrs={"grpo_ops.point_again": orphan.number})
+    point = studies.point_of(orphan)
+    if RUN_KEY not in orphan.user_attrs and point is not None:
+        study.enqueue_trial(point, user_attrs={POINT_AGAIN: point})
 
 
 def _past(study: optuna.Study, folder: RunFolder, trial: FrozenTrial) -> Past:
@@ -110,6 +128,7 @@ def _past(study: optuna.Study, folder: RunFolder, trial: FrozenTrial) -> Past:
         judged=tuple(trial.intermediate_values[step] for step in sorted(trial.intermediate_values)),
         mlflow_run_id=known.get(MLFLOW_RUN),
         repeats_of=known.get(REPEATS_OF),
+        measured=int(known.get(COST, (0, 0.0, 0))[2]),
     )
     curve, evaluations = _curves(folder, trial, max_steps)
     return Past(row, TrialView(folder.key, curve, evaluations, state_of(ending), trial.params))

@@ -88,8 +88,9 @@ def _next(state: State) -> optuna.Trial | None:
 def _thawed(state: State) -> optuna.Trial | None:
     """All runs are over: the stopped one that goes on with a share of the steps that stopping has saved."""
     study = state.setting.study
-    past = next_to_thaw(study, state.past, state.setting.spec.thaw)
-    if past is None or state.purse.refusal(past.row.max_steps - past.row.step) is not None:
+    past = next_to_thaw(study, state.past, state.setting.spec.thaw, state.setting.spec.objective)
+    state.refused = state.purse.refusal(past.row.max_steps - past.row.step) if past is not None else None
+    if past is None or state.refused is not None:
         return None
     del state.past[past.row.key]
     queue_thaw(study, past.row)

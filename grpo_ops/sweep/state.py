@@ -17,6 +17,7 @@ from grpo_ops.sweep.winner import Winner
 from grpo_ops.tracking import Upload
 
 _MOST_FAILURES_IN_A_ROW = 3
+_MOST_TROUBLES = 3
 _STOPPING = "stopping: trainers save their checkpoints (once more to end them now)"
 
 
@@ -36,7 +37,10 @@ class Live:
 
 @dataclass(eq=False)
 class State:
-    """failures: why runs failed since the last one that did not. refused: why no further trial is started, if so."""
+    """failures: why runs failed since the last one that did not. refused: why no further trial is started, if so.
+
+    troubles: by run_key, in words, runs that failed and have not ended well since.
+    """
 
     setting: Setting
     fleet: Fleet
@@ -46,6 +50,7 @@ class State:
     past: dict[str, Past] = field(default_factory=dict)
     uploads: list[Upload] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    troubles: dict[str, str] = field(default_factory=dict)
     refused: str | None = None
     winner: Winner | None = None
     beaten: float = field(default_factory=time.monotonic)
@@ -91,6 +96,7 @@ class State:
     def _note(self) -> str:
         if self.fleet.interrupted and self.fleet.runs:
             return _STOPPING
-        if self.refused is None:
-            return ""
-        return f"{'no further trial is started as yet' if self.live else 'ended early'}: {self.refused}"
+        said = list(self.troubles.values())[-_MOST_TROUBLES:]
+        if self.refused is not None:
+            said.append(f"{'no further trial is started as yet' if self.live else 'ended early'}: {self.refused}")
+        return "; ".join(said)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grpo_ops.ending import Ending
 from grpo_ops.errors import SweepError
 from grpo_ops.home import Home, without_password
-from grpo_ops.processes import identity, is_alive
+from grpo_ops.processes import identity
 from grpo_ops.specs import SweepSpec
 from grpo_ops.specs.effort import EffortSpec
 from grpo_ops.sweep.attributes import (
@@ -25,6 +25,7 @@ from grpo_ops.sweep.attributes import (
     ENDING,
     OWNER,
     POINT,
+    POINT_AGAIN,
     REPEAT,
     REPEATS_OF,
     RUN_KEY,
@@ -120,11 +121,17 @@ def queue_retry(study: optuna.Study, run_key: str) -> None:
     The settings are those of the first attempt that drew any: a later one may have been killed before it did.
     """
     attempts = [trial for trial in study.get_trials(deepcopy=False) if trial.user_attrs.get(RUN_KEY) == run_key]
-    drawn = next((trial.params for trial in attempts if trial.params), attempts[0].user_attrs.get(POINT, {}))
+    drawn = next((trial.params for trial in attempts if trial.params), point_of(attempts[0]) or {})
     last = attempts[-1]
     kept = {name: attempts[0].user_attrs[name] for name in (REPEATS_OF, REPEAT) if name in attempts[0].user_attrs}
     attributes = {RUN_KEY: run_key, ATTEMPT: int(last.user_attrs.get(ATTEMPT, 0)) + 1, CONTINUES: last.number}
     study.enqueue_trial(drawn, user_attrs=kept | attributes)
+
+
+def point_of(trial: FrozenTrial) -> dict[str, Any] | None:
+    """The point that a trial was queued with, None for one that its sampler is to draw."""
+    point: dict[str, Any] | None = trial.user_attrs.get(POINT, trial.user_attrs.get(POINT_AGAIN))
+    return point
 
 
 def last_attempts(study: optuna.Study) -> dict[str, FrozenTrial]:
@@ -156,14 +163,6 @@ def count_told(study: optuna.Study) -> int:
 def is_repeat(trial: FrozenTrial | optuna.Trial) -> bool:
     """Whether the trial repeats the point of another with another seed: such a one is none of the trials asked for."""
     return REPEATS_OF in trial.user_attrs
-
-
-def orphans(study: optuna.Study) -> Iterator[FrozenTrial]:
-    """RUNNING trials whose process on this machine is gone (those of other machines go stale by their heartbeat)."""
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-        owner = trial.user_attrs.get(OWNER) or {"host": socket.gethostname()}
-        if owner["host"] == socket.gethostname() and not is_alive(owner):
-            yield trial
 
 
 @contextmanager

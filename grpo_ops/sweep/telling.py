@@ -9,7 +9,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
 
 from grpo_ops.ending import Ending
-from grpo_ops.pruning.types import DECISION_ATTRIBUTE
+from grpo_ops.pruning.types import DECISION_ATTRIBUTE, PruneDecision
 from grpo_ops.sweep.attributes import CONTINUES, ENDING, FORECAST, MLFLOW_RUN, REASON, SCORES, STEPS
 from grpo_ops.sweep.study import STATES
 from grpo_ops.sweep.watch import Watch
@@ -52,6 +52,14 @@ def report(trial: optuna.Trial, points: Mapping[int, float]) -> bool:
         _log.warning("trial %d was ended by another process (%s); its run goes on", trial.number, error)
         return False
     return True
+
+
+def note_decision(trial: optuna.Trial, decision: PruneDecision) -> None:
+    """Store why a trial is stopped before it is: whoever finds it after a kill in between knows it, too."""
+    try:
+        trial.set_user_attr(DECISION_ATTRIBUTE, decision.as_attribute())
+    except (UpdateFinishedTrialError, ValueError) as error:
+        _log.warning("trial %d was ended by another process (%s); it is stopped", trial.number, error)
 
 
 def outcome(watch: Watch) -> dict[str, Any]:

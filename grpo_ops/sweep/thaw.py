@@ -41,7 +41,9 @@ def is_stopped(row: Row) -> bool:
     return row.ending in _STOPPED and row.step < row.max_steps
 
 
-def next_to_thaw(study: optuna.Study, past: Mapping[str, Past], share: float) -> Past | None:
+def next_to_thaw(
+    study: optuna.Study, past: Mapping[str, Past], share: float, objective: str = "eval_reward"
+) -> Past | None:
     """The most promising stopped run that fits into what is left of `share` of the steps saved; None for none.
 
     A run is thawed once. What is left: the share of what all stops saved, less what thawed runs got back.
@@ -53,14 +55,17 @@ def next_to_thaw(study: optuna.Study, past: Mapping[str, Past], share: float) ->
     saved = got_back + sum(row.max_steps - row.step for row in stopped)
     room = share * saved - got_back
     fitting = [row for row in stopped if row.max_steps - row.step <= room and row.ending is not Ending.DIVERGED]
-    best = most_promising(fitting, list(rows.values()))
+    best = most_promising(fitting, list(rows.values()), objective)
     return None if best is None else past[best.key]
 
 
-def most_promising(candidates: list[Row], rows: list[Row]) -> Row | None:
-    """The row with the highest chance to beat the best of `rows`, by the forecast that was made when it was stopped."""
-    scores = [row.evaluation for row in rows if row.evaluation is not None]
-    best = max(scores, default=max((row.reward for row in rows if row.reward is not None), default=0.0))
+def most_promising(candidates: list[Row], rows: list[Row], objective: str = "eval_reward") -> Row | None:
+    """The row with the highest chance to beat the best of `rows`, by the forecast that was made when it was stopped.
+
+    objective: what was forecast, and what the others are taken at: `eval_reward` or `reward`.
+    """
+    scores = [row.reward if objective == "reward" else row.evaluation for row in rows]
+    best = max((score for score in scores if score is not None), default=0.0)
     return max(candidates, key=lambda row: chance_to_beat(row, best), default=None)
 
 

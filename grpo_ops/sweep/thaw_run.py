@@ -40,21 +40,21 @@ def thaw_trial(
         spec = spec_of(study, storage)
         lock = Lock(home.root / "locks" / f"study-{study_name}", f"study {study_name}")
         try:
-            key = _queue(study, home, trial)
+            key = _queue(study, home, trial, spec.objective)
             setting = _setting(spec, study_name, home, key, show, draw)
             return Coordinator(State.of(setting, Fleet(launcher or ProcessLauncher()))).run()
         finally:
             lock.release()
 
 
-def _queue(study: optuna.Study, home: Home, trial: str | None) -> str:
+def _queue(study: optuna.Study, home: Home, trial: str | None, objective: str) -> str:
     """Queue the next attempt of the run that is meant, unless it waits already; its run_key."""
     keys = list(studies.last_attempts(study))
     key = None if trial is None else _key_of(trial, keys, study.study_name)
     if key is not None and _is_on_its_way(study, key):
         return key
     past = past_runs(study, home)
-    row = _chosen(past, key, study.study_name)
+    row = _chosen(past, key, study.study_name, objective)
     queue_thaw(study, row)
     return row.key
 
@@ -72,10 +72,10 @@ def _is_on_its_way(study: optuna.Study, key: str) -> bool:
     return thawed_from(study, key) is not None and studies.last_attempts(study)[key].state not in studies.OVER
 
 
-def _chosen(past: dict[str, Past], key: str | None, study_name: str) -> Row:
+def _chosen(past: dict[str, Past], key: str | None, study_name: str, objective: str) -> Row:
     rows = [run.row for run in past.values()]
     if key is None:
-        best = most_promising([row for row in rows if is_stopped(row)], rows)
+        best = most_promising([row for row in rows if is_stopped(row)], rows, objective)
         if best is None:
             raise SweepError(f"no trial of study {study_name} was stopped before its last step: nothing to thaw")
         return best

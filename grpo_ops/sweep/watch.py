@@ -11,7 +11,7 @@ from grpo_ops.journal import Entry, entry_evaluation
 from grpo_ops.law import Forecast
 from grpo_ops.pruning import PruneDecision, PruneReason, PruneRule, TrialView, decide, forecast_trial
 from grpo_ops.pruning.types import TrialState
-from grpo_ops.specs import RunSpec, SweepSpec
+from grpo_ops.specs import PrunerSpec, RunSpec, SweepSpec
 from grpo_ops.supervise import RunResult
 from grpo_ops.sweep.board import Row, concluded, final_reward
 from grpo_ops.sweep.measure import answered_step, merged, question_about
@@ -22,13 +22,18 @@ Others = Callable[[], Sequence[TrialView]]
 _LAW_POINTS = 50
 
 
-def rule_for(spec: RunSpec, metric: str, caution: float = 0.6) -> PruneRule:
-    """The rule by which a run of `spec` is judged, alone or in a study."""
+def rule_for(spec: RunSpec, metric: str, pruner: PrunerSpec | None = None) -> PruneRule:
+    """The rule by which a run of `spec` is judged, alone or in a study with this pruner.
+
+    Under another pruner than `law` a plateau ends a run only where its spec asks for it: `none` and Optuna's own are
+    there to be compared with.
+    """
     by_evaluation, plateau = metric == "eval_reward", spec.stopping.plateau
+    pruner = pruner or PrunerSpec()
     return PruneRule(
-        caution=caution,
+        caution=pruner.caution,
         metric="eval_reward" if by_evaluation else "reward",
-        plateau=by_evaluation if plateau is None else plateau,
+        plateau=by_evaluation and pruner.name == "law" if plateau is None else plateau,
         min_gain=spec.stopping.min_gain,
         collapse=spec.stopping.diverged,
     )

@@ -90,3 +90,30 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_replayed(call, study):
     assert done.exit_code == 2
     assert [row["sweep"] for row in json.loads(done.stdout)] == ["small", "mean"]
     assert "absent.json" in done.stderr
+
+
+def test_trials_that_were_ended_early_are_left_out_and_it_is_said(call, study):
+    document = json.loads((study / "sweep.json").read_text())
+    for trial, ending in zip(document["trials"], ["hopeless", "plateau", *["finished"] * 6], strict=True):
+        trial["ending"] = ending
+    (study / "exported.json").write_text(json.dumps(document | {"name": "exported"}))
+    sentence = "2 of 8 trials left out: they were ended early (1 hopeless, 1 plateau)"
+    for command in (["replay", "--pruners", "none", "--replicates", "1"], ["backtest", "--draws", "1"]):
+        done = call(command[0], study / "exported.json", *command[1:])
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert sentence in " ".join(done.stdout.split())
+    (study / "exported.json").unlink()
+
+
+def test_a_mean_over_some_of_the_sweeps_says_so(call, study):
+    rows = [f"{step},{step / 80:.3f},{'1' * step + '0' * (40 - step)}" for step in range(0, 41, 4)]
+    (study / "runs" / "held.evals.csv").write_text("\n".join(["step,mean,passed_by_prompt", *rows]))
+    document = json.loads((study / "sweep.json").read_text()) | {"name": "held"}
+    for trial in document["trials"]:
+        trial["evals"] = "runs/held.evals.csv"
+    (study / "held.json").write_text(json.dumps(document))
+    done = call("replay", study / "sweep.json", study / "held.json", "--pruners", "law", "--replicates", "1")
+    (study / "held.json").unlink()
+    (mean,) = done.stdout.split("mean of 2 sweeps")[1:]
+    assert "paired (of 1)" in mean
+    assert "default (of" not in mean

@@ -2,18 +2,18 @@
 
 HERE = "tests/pruning/test_field_rows.py"
 ROWS = {
-    "B1": ("tests/sweep/test_sweep.py::test_endings_agree_in_optuna_and_mlflow",),
+    "B1": ("tests/sweep/test_endings.py::test_endings_agree_in_optuna_and_mlflow",),
     "B2": ("tests/tracking/test_tracker.py::test_a12_b2_a_trial_is_a_child_of_its_study",),
     "B3": (f"{HERE}::test_b3_long_attributes_of_the_users_change_nothing",),
-    "B4": ("tests/sweep/test_sweep.py::test_b4_d1_a_killed_sweep_leaves_no_trainer_and_is_continued",),
-    "B5": ("tests/sweep/test_sweep.py::test_b5_b6_a_trial_that_another_process_failed_keeps_its_result",),
+    "B4": ("tests/sweep/test_continued.py::test_b4_d1_a_killed_sweep_leaves_no_trainer_and_is_continued",),
+    "B5": ("tests/sweep/test_study.py::test_b5_b6_a_trial_that_another_process_failed_keeps_its_result",),
     "B6": (
-        "tests/sweep/test_sweep.py::test_b5_b6_a_trial_that_another_process_failed_keeps_its_result",
+        "tests/sweep/test_study.py::test_b5_b6_a_trial_that_another_process_failed_keeps_its_result",
         "tests/pruning/test_lawpruner.py::test_a_trial_that_was_ended_elsewhere_still_gets_its_answer",
     ),
-    "B7": ("tests/sweep/test_sweep.py::test_b7_an_interrupted_sweep_says_cancelled_and_is_continued",),
+    "B7": ("tests/sweep/test_continued.py::test_b7_an_interrupted_sweep_says_cancelled_and_is_continued",),
     "B8": (
-        "tests/sweep/test_sweep.py::test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint",
+        "tests/sweep/test_continued.py::test_b8_f4_a_killed_trial_is_continued_from_its_checkpoint",
         f"{HERE}::test_b8_a_retry_that_inherits_its_values_is_judged_by_them",
     ),
     "B9": ("tests/pruning/test_lawpruner_storages.py::test_b9_four_processes_share_a_study",),
@@ -52,7 +52,7 @@ ROWS = {
     ),
     "B20": (
         "tests/pruning/test_lawpruner_reports.py::test_finished_trials_of_another_length_count_with_what_they_reached",
-        "tests/sweep/test_sweep.py::test_endings_agree_in_optuna_and_mlflow",
+        "tests/sweep/test_endings.py::test_endings_agree_in_optuna_and_mlflow",
     ),
     "B21": (f"{HERE}::test_b21_the_same_seed_gives_the_same_decisions",),
     "B23": ("tests/pruning/test_summary.py::test_b23_a_first_check_that_no_trial_reaches_is_named",),

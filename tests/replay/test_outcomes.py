@@ -33,6 +33,8 @@ def test_rows_without_outcomes_are_left_out(tmp_path):
     [
         ("10,0.5,01x1", "passed_by_prompt at step 10 must be a 0 or 1 for each prompt but is '01x1'"),
         ("ten,0.5,01", "step must be a number but is 'ten'"),
+        ("1e400,0.5,01", "step must be a number but is '1e400'"),
+        ("10,0.5," + "01" * 70_000, "a.evals.csv cannot be read: field larger than field limit"),
     ],
 )
 def test_what_is_no_outcome_is_refused(tmp_path, row, sentence):
@@ -51,3 +53,18 @@ def test_a_sweep_file_brings_outcomes_and_planned_steps(tmp_path):
     (tmp_path / "sweep.json").write_text(json.dumps({"trials": [trial | {"max_steps": "8"}]}))
     with pytest.raises(CurveError, match="max_steps of trial 0 must be a whole number but is '8'"):
         load_sources([tmp_path / "sweep.json"])
+
+
+def test_a_table_that_goes_on_after_the_planned_end_is_named(tmp_path):
+    table(tmp_path, "0,0.25,0100", "20,0.75,1101")
+    (tmp_path / "a.csv").write_text("step,reward\n1,0.1\n2,0.2\n3,0.3\n")
+    (tmp_path / "sweep.json").write_text(
+        json.dumps({"trials": [{"curve": "a.csv", "evals": "a.evals.csv", "max_steps": 8}]})
+    )
+    with pytest.raises(CurveError, match=r"a\.evals\.csv: max_steps 8 is before the curve's last step 20"):
+        load_sources([tmp_path / "sweep.json"])
+
+
+def test_a_table_that_is_no_csv_file_has_no_outcomes(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1\xff\xfe")
+    assert read_outcomes(tmp_path / "a.parquet", "sweep") == ()

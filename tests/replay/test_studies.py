@@ -61,6 +61,18 @@ def test_steps_used_until_the_second_report(made, steps, whole):
     assert found.ended[0].worth is None
 
 
+def test_steps_after_the_last_evaluation_count_and_keep_the_worker_busy():
+    """Evaluated at 0, 2 and 4 of 5 steps: pruning at step 2 saves three of them."""
+    curve = RewardCurve(tuple(range(1, 6)), (0.5,) * 5)
+    made = ReplayTrial("t", RewardCurve((0, 2, 4), (0.1, 0.2, 0.3)), curve, by_evaluation=True)
+    assert (made.steps, [one.cost for one in made.reports]) == (5, [0, 2, 4])
+    assert run([made], PruneAt({0: 2})).ended[0].steps == 2
+    pruner = PruneAt({})
+    found = run([made, trial(*[0.5] * 5), trial(0.5)], pruner, workers=2)
+    assert [one.steps for one in found.ended] == [5, 5, 1]
+    assert pruner.states[2][0] is TrialState.COMPLETE
+
+
 def test_a_trial_starts_on_the_worker_that_is_free_first():
     trials = [trial(*[0.5] * 6), trial(*[0.5] * 2), trial(*[0.5] * 3)]
     pruner = PruneAt({})

@@ -13,6 +13,7 @@ from tests.scripted_trainer import RELEASED
 from tests.sweep.sweep_process import SCRIPTED, spec_with
 
 GOOD, BAD = 9e-4, 1e-6
+pytest.register_assert_rewrite("tests.sweep.helpers")  # its assertions say what they compared
 POINTS = ", ".join(f'{{"grpo.learning_rate"={rate}}}' for rate in (GOOD, GOOD, BAD))
 STOPPING = ("trials=3", "parallel=1", f"enqueue=[{POINTS}]")
 
@@ -32,6 +33,11 @@ def run_stopping(home: Home, *settings: str):
         os.environ.pop("TRAINER_MOOD")
         if before is not None:
             os.environ["TRAINER_MOOD"] = before
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
 
 
 @pytest.fixture(scope="session")

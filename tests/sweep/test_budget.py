@@ -7,8 +7,8 @@ from grpo_ops.home import Home
 from grpo_ops.specs.effort import BudgetSpec
 from grpo_ops.sweep import run_sweep
 from grpo_ops.sweep.budget import Cost, Meter, Purse
+from tests.sweep.helpers import assert_whole, mlflow_runs
 from tests.sweep.sweep_process import SCRIPTED, spec_with
-from tests.sweep.test_sweep import assert_whole, mlflow_runs
 
 
 def line(kind, time, attempt=0, **fields):
@@ -71,6 +71,17 @@ def test_a_budget_ends_a_study_which_goes_on_when_it_is_raised(tmp_path):
     again = run_sweep(spec, home, launcher=SCRIPTED)
     assert (again.study, again.told, again.note) == (board.study, 4, "")
     assert_whole(home, spec)
+
+
+def test_repeats_that_do_not_fit_come_when_the_budget_is_raised(tmp_path):
+    home = Home(tmp_path / "home")
+    points = 'enqueue=[{"grpo.learning_rate"=9e-4}, {"grpo.learning_rate"=9e-4}]'
+    settings = ("trials=2", "repeats=2", "pruner.name=none", "run.grpo.max_steps=20", points)
+    board = run_sweep(spec_with(*settings, "budget={steps=50}"), home, launcher=SCRIPTED)
+    assert (board.told, board.repeats) == (2, 0)
+    assert board.note.startswith("ended early: its budget allows 50 steps")
+    again = run_sweep(spec_with(*settings, "budget={steps=80}"), home, launcher=SCRIPTED)
+    assert (again.study, again.repeats, again.note) == (board.study, 2, "")
 
 
 def test_a_run_that_was_begun_is_finished_whatever_the_budget_says(tmp_path, monkeypatch):

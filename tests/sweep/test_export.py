@@ -10,7 +10,7 @@ from grpo_ops.home import Home
 from grpo_ops.journal import journal_curve, journal_evaluations, read_journal
 from grpo_ops.replay import load_sources
 from grpo_ops.sweep import export_study
-from tests.sweep.test_sweep import load
+from tests.sweep.helpers import load
 
 
 def test_an_exported_study_is_read_as_it_was(stopped_home, tmp_path):

@@ -1,7 +1,7 @@
 """What happens to machines: killed trials, signals to all, a full disk, a locked database. After each the same command
 brings the study to its end, and nothing is lost, nothing RUNNING, the number of trials as asked, each step told once.
 
-A killed coordinator, one interrupt, and one killed trial among others are in test_sweep.py.
+A killed coordinator, one interrupt, and one killed trial among others are in test_continued.py.
 """
 
 import os
@@ -18,16 +18,11 @@ from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder
 from grpo_ops.sweep import run_sweep
 from tests.processes import PATIENCE, wait_until
+from tests.sweep.helpers import assert_whole, has_told, load, release, start_sweep, trainers
 from tests.sweep.sweep_process import SCRIPTED, spec_with
-from tests.sweep.test_sweep import assert_whole, has_told, load, release, start_sweep, trainers
 
 LOCKED_SECONDS = 20
 DISK_MB = 24
-
-
-@pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path / "home")
 
 
 def told(home):

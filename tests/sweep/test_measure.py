@@ -16,8 +16,8 @@ from grpo_ops.sweep.board import Row
 from grpo_ops.sweep.measure import answered_step, merged, question_about
 from grpo_ops.sweep.watch import Watch, rule_for
 from grpo_ops.tracking import open_run
+from tests.sweep.helpers import assert_whole, mlflow_runs
 from tests.sweep.sweep_process import TESTS, spec_with
-from tests.sweep.test_sweep import assert_whole, mlflow_runs
 
 ANSWERING = ProcessLauncher(command=(sys.executable, str(TESTS / "sweep/answering_trainer.py")))
 PROMPTS = tuple(str(number) for number in range(32))

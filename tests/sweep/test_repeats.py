@@ -1,10 +1,6 @@
 """Repeats: which points get further seeds; and a whole sweep with all of it, of scripted trainers."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 
 import optuna
 import pytest
@@ -20,10 +16,12 @@ from grpo_ops.pruning import TrialView
 from grpo_ops.sweep import leaderboard, run_sweep
 from grpo_ops.sweep import study as studies
 from grpo_ops.sweep.board import Row, study_note
+from grpo_ops.sweep.existing import spec_of
 from grpo_ops.sweep.repeats import queue_repeat, winner_of
 from grpo_ops.sweep.resume import Past
 from tests.processes import wait_until
-from tests.sweep.sweep_process import SCRIPTED, TESTS, spec_with
+from tests.sweep.helpers import has_told, start_sweep
+from tests.sweep.sweep_process import SCRIPTED, spec_with
 
 PROMPTS = tuple(map(str, range(100)))
 
@@ -87,6 +85,7 @@ def test_a_retry_of_a_repeat_stays_one(study):
     retry = study.trials[-1].user_attrs
     assert (retry["repeats_of"], retry["repeat"], retry["attempt"]) == ("a", 1, 1)
     assert studies.count_told(study) == 0
+    assert spec_of(study).trials == 4
 
 
 EVERYTHING = (
@@ -146,32 +145,22 @@ def test_a_sweep_with_conditions_constraints_queue_and_repeats(tmp_path):
 
 def test_a_killed_sweep_goes_on_with_its_queue_and_repeats(tmp_path):
     home, spec = Home(tmp_path / "home"), spec_with(*EVERYTHING)
-    environment = os.environ | {"TRAINER_MOOD": "slow:0.1", "PYTHONPATH": str(TESTS.parent)}
-    command = [sys.executable, str(TESTS / "sweep/sweep_process.py"), str(home.root), *EVERYTHING]
-    process = subprocess.Popen(command, env=environment)
-    try:
-        wait_until(lambda: process.poll() is not None or finished(home) >= 3, 120)
-        assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-    finally:
-        process.kill()
-        process.wait()
+    process = start_sweep(home, *EVERYTHING, mood="slow:0.1")
+    wait_until(lambda: has_told(home, 3), process=process)
+    process.kill()
+    process.wait()
     check(home, spec, run_sweep(spec, home, launcher=SCRIPTED))
-
-
-def finished(home):
-    try:
-        (name,) = optuna.get_all_study_names(home.optuna_url)
-        return sum(t.state.is_finished() for t in optuna.load_study(study_name=name, storage=home.optuna_url).trials)
-    except Exception:  # noqa: BLE001 - the database is not there yet, or being made
-        return 0
 
 
 @pytest.mark.parametrize(
     ("pruner", "name"),
     [
         ("{name='sha', options={min_resource=5, reduction_factor=2}}", "SuccessiveHalvingPruner"),
-        ("{name='percentile', options={percentile=25.0, n_startup_trials=1}}", "PercentilePruner"),
+        pytest.param(
+            "{name='percentile', options={percentile=25.0, n_startup_trials=1}}",
+            "PercentilePruner",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_optunas_own_pruners_stop_trials_and_are_named(tmp_path, monkeypatch, pruner, name):

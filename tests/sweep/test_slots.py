@@ -11,8 +11,8 @@ from grpo_ops.home import Home
 from grpo_ops.supervise import ProcessLauncher
 from grpo_ops.sweep import run_sweep
 from grpo_ops.sweep.slots import Slots
+from tests.sweep.helpers import assert_whole
 from tests.sweep.sweep_process import TESTS, spec_with
-from tests.sweep.test_sweep import assert_whole
 
 #: Notes its environment and when it worked, then does as the scripted trainer.
 NOTING = """

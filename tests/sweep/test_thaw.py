@@ -1,5 +1,7 @@
 """Thawing: a stopped trial goes on as a new attempt of its run; nothing that was known is lost by it."""
 
+from dataclasses import replace
+
 import optuna
 import pytest
 from optuna.trial import TrialState
@@ -9,13 +11,14 @@ from grpo_ops.ending import Ending
 from grpo_ops.errors import SweepError
 from grpo_ops.home import Home
 from grpo_ops.pruning import TrialView
-from grpo_ops.sweep import run_sweep, thaw_trial
+from grpo_ops.sweep import thaw_trial
 from grpo_ops.sweep.board import Row
 from grpo_ops.sweep.resume import Past
+from grpo_ops.sweep.study import open_storage, study_name
 from grpo_ops.sweep.thaw import THAWED, chance_to_beat, most_promising, next_to_thaw
 from tests.sweep.conftest import STOPPING, run_stopping
+from tests.sweep.helpers import NOBODY, assert_whole, load, mlflow_runs
 from tests.sweep.sweep_process import SCRIPTED, spec_with
-from tests.sweep.test_sweep import NOBODY, assert_whole, load, mlflow_runs
 
 SPEC = spec_with(*STOPPING)
 
@@ -38,6 +41,15 @@ def test_the_most_promising_has_the_highest_chance_to_beat_the_best():
     assert chance_to_beat(row("x", forecast=0.8, half=0.1), 0.7)[0] == pytest.approx(0.9)
     assert chance_to_beat(row("x", forecast=0.8, half=None), 0.7)[0] == 1
     assert most_promising([], [best]) is None
+
+
+def test_the_best_is_known_by_what_was_forecast():
+    """By training reward both are above the best, and its evaluation is no measure of them."""
+    best = replace(row("best", Ending.FINISHED, 100, evaluation=0.2), reward=0.5)
+    sure, wide = row("sure", forecast=0.6, half=0.05), row("wide", forecast=0.7, half=0.5)
+    assert most_promising([sure, wide], [best, sure, wide], "reward") is sure
+    assert chance_to_beat(sure, 0.5)[0] > chance_to_beat(wide, 0.5)[0]
+    assert most_promising([sure, wide], [replace(best, evaluation=0.68), sure, wide]) is wide
 
 
 @pytest.mark.parametrize(
@@ -149,5 +161,5 @@ def test_a_share_of_what_was_saved_thaws_the_most_promising_at_the_end(tmp_path)
         ("finished", 60, 1),
     ]
     assert_whole(home, SPEC)
-    again = run_sweep(spec_with(*STOPPING, "thaw=1.0", "trials=2"), home, launcher=SCRIPTED)
-    assert again.study != board.study  # the first one is over
+    spec = spec_with(*STOPPING, "thaw=1.0")
+    assert study_name(spec, open_storage(spec, home)) != board.study  # that one is over
