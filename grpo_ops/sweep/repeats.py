@@ -22,10 +22,9 @@ from grpo_ops.sweep.winner import Entrant, Winner, find_winner
 def queue_repeat(study: optuna.Study, spec: SweepSpec, past: Mapping[str, Past]) -> str | None:
     """Queue the next repeat; its run_key, or None where no further one would tell more. past: all trials are in it."""
     counts = _counts(study)
-    wanted = [key for key in _contenders(spec, past) if counts[key] < spec.repeats]
-    if not wanted:
+    point = _next_point(spec, past, counts)
+    if point is None:
         return None
-    point = min(wanted, key=lambda key: counts[key])
     attributes = {
         RUN_KEY: f"{point}-r{counts[point]}",
         ATTEMPT: 0,
@@ -36,12 +35,22 @@ def queue_repeat(study: optuna.Study, spec: SweepSpec, past: Mapping[str, Past])
     return str(attributes[RUN_KEY])
 
 
+def wants_repeat(study: optuna.Study, spec: SweepSpec, past: Mapping[str, Past]) -> bool:
+    """Whether `queue_repeat` would queue one."""
+    return _next_point(spec, past, _counts(study)) is not None
+
+
 def winner_of(past: Iterable[Past], objective: str) -> Winner | None:
     """The winner among runs that are over, all seeds of a point taken together."""
     points: dict[str, list[Past]] = {}
     for run in sorted(past, key=lambda run: (run.row.repeats_of is not None, run.row.number)):
         points.setdefault(run.row.repeats_of or run.row.key, []).append(run)
     return find_winner([_entrant(key, runs) for key, runs in points.items()], objective)
+
+
+def _next_point(spec: SweepSpec, past: Mapping[str, Past], counts: Mapping[str, int]) -> str | None:
+    wanted = [key for key in _contenders(spec, past) if counts[key] < spec.repeats]
+    return min(wanted, key=lambda key: counts[key], default=None)
 
 
 def _contenders(spec: SweepSpec, past: Mapping[str, Past]) -> list[str]:

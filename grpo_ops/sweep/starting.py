@@ -12,7 +12,7 @@ from grpo_ops.sweep.budget import read_meter
 from grpo_ops.sweep.finishing import end_run
 from grpo_ops.sweep.opening import open_watch
 from grpo_ops.sweep.queue import queue_most_promising
-from grpo_ops.sweep.repeats import queue_repeat
+from grpo_ops.sweep.repeats import queue_repeat, wants_repeat
 from grpo_ops.sweep.space import run_of, suggest
 from grpo_ops.sweep.state import Live, State
 from grpo_ops.sweep.telling import tell
@@ -103,6 +103,8 @@ def _repeat(state: State) -> optuna.Trial | None:
     begun = claim_continuation(study, storage)
     if begun is not None or spec.repeats == 1 or any(live.watch.row.repeats_of is None for live in state.live.values()):
         return begun
+    if not wants_repeat(study, spec, state.past):
+        return None
     state.refused = _refusal(state)
     key = queue_repeat(study, spec, state.past) if state.refused is None else None
     return None if key is None else claim_continuation(study, storage, key)
