@@ -3,10 +3,10 @@
 Real GRPO on a CPU, in less than a minute: tiny language models, made here, learn to say 7 at eight learning rates.
 """
 
-import optuna
 from datasets import Dataset
+from optuna import TrialPruned, create_study, samplers
 from tokenizers import Tokenizer, models
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, TrainerCallback
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer
 
 from grpo_ops.pruning import LawPruner
@@ -19,19 +19,20 @@ FIXED = {"max_steps": 40, "logging_steps": 1, "max_completion_length": 8, "save_
 
 
 def objective(trial):
+    set_seed(trial.number)  # the models and their samples are the same at every start
+
     class Report(TrainerCallback):
         def on_log(self, args, state, control, logs, **_):
             if "reward" in logs:
                 trial.report(logs["reward"], state.global_step)
-                control.should_training_stop = trial.should_prune()
+                if trial.should_prune():
+                    raise TrialPruned
 
     args = GRPOConfig(learning_rate=trial.suggest_float("learning_rate", 1e-4, 3e-2, log=True), **FIXED)
     rewards = [lambda completions, **_: [text.count("7") / 8 for text in completions]]
     trainer = GRPOTrainer(LlamaForCausalLM(SIZE), rewards, args, PROMPTS, None, TOKENIZER, callbacks=[Report()])
     trainer.train()
-    if trial.should_prune():
-        raise optuna.TrialPruned
     return trainer.state.log_history[-2]["reward"]
 
 
-optuna.create_study(direction="maximize", pruner=LawPruner(max_steps=40)).optimize(objective, n_trials=8)
+create_study(direction="maximize", sampler=samplers.TPESampler(seed=0), pruner=LawPruner(40)).optimize(objective, 8)
