@@ -81,7 +81,7 @@ class Field:
 
         Of equal ones the one whose key comes last, whatever the order of the others.
         """
-        finished = max(self.finished, key=lambda rival: (rival.series.final, rival.key), default=None)
+        finished = self._best_of_finished
         best = [Incumbent(finished.series.final, finished)] if finished else []
         for rival in self.rivals:
             if rival.state == "running" and self._got_here(rival):
@@ -98,7 +98,12 @@ class Field:
 
     def best_finished(self) -> float:
         """The best final level of the finished; minus infinity without any."""
-        return max((rival.series.final for rival in self.finished), default=-np.inf)
+        best = self._best_of_finished
+        return best.series.final if best else -np.inf
+
+    @cached_property
+    def _best_of_finished(self) -> Rival | None:
+        return max(self.finished, key=lambda rival: (rival.series.final, rival.key), default=None)
 
     @cached_property
     def _rises(self) -> list[float]:

@@ -15,7 +15,7 @@ from grpo_ops.pruning.types import TrialState, TrialView
 
 #: Values beyond it are skipped like infinite ones: the law takes fourth powers.
 LARGEST = 1e60
-_STATES: Mapping[OptunaState, TrialState] = {
+STATES: Mapping[OptunaState, TrialState] = {
     OptunaState.RUNNING: "running",
     OptunaState.COMPLETE: "finished",
     OptunaState.PRUNED: "pruned",
@@ -45,11 +45,8 @@ class Views:
                 over[trial._trial_id] = known
         return known
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_max_steps": self._max_steps}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["_max_steps"])  # type: ignore[misc]
+    def __reduce__(self) -> tuple[type["Views"], tuple[int]]:
+        return Views, (self._max_steps,)
 
 
 class Others(Sequence[TrialView]):
@@ -78,7 +75,7 @@ class Others(Sequence[TrialView]):
 
 def rivals_of(trial: FrozenTrial, trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
     """The other trials that have begun, each run by its last attempt, without earlier attempts of `trial`'s own run."""
-    begun = [(other, other.number, _run_of(other)) for other in trials if other.state in _STATES]
+    begun = [(other, other.number, _run_of(other)) for other in trials if other.state in STATES]
     continued = {trial.user_attrs.get("continues"), *(other.user_attrs.get("continues") for other, _, _ in begun)}
     last: dict[Any, int] = {}
     for _, number, run in begun:
@@ -95,4 +92,4 @@ def _as_view(trial: FrozenTrial, max_steps: int) -> TrialView:
     values = trial.intermediate_values
     steps = tuple(step for step in sorted(values) if abs(values[step]) <= LARGEST)
     curve = RewardCurve(steps, tuple(float(values[step]) for step in steps), max_steps)
-    return TrialView(f"trial {trial.number}", curve, state=_STATES[trial.state])
+    return TrialView(f"trial {trial.number}", curve, state=STATES[trial.state])

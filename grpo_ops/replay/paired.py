@@ -8,18 +8,11 @@ from functools import cached_property
 from optuna.pruners import BasePruner
 from optuna.study import Study
 from optuna.trial import FrozenTrial
-from optuna.trial import TrialState as OptunaState
 
 from grpo_ops.curve import RewardCurve
-from grpo_ops.pruning import DECISION_ATTRIBUTE, PruneRule, TrialState, TrialView, decide
+from grpo_ops.pruning import DECISION_ATTRIBUTE, PruneRule, TrialView, decide
+from grpo_ops.pruning.views import STATES
 from grpo_ops.replay.trials import ReplayTrial
-
-_STATES: dict[OptunaState, TrialState] = {
-    OptunaState.RUNNING: "running",
-    OptunaState.COMPLETE: "finished",
-    OptunaState.PRUNED: "pruned",
-    OptunaState.FAIL: "failed",
-}
 
 
 @dataclass(frozen=True)
@@ -69,7 +62,7 @@ class RecordedPruner(BasePruner):
             if own.curve.steps and last >= 0
             else RewardCurve(),
             tuple(evaluation for evaluation in own.outcomes if evaluation.step <= last),
-            _STATES[trial.state],
+            STATES[trial.state],
             own.params,
             replace(own.judged, max_steps=self._planned).head(len(trial.intermediate_values)),
         )
