@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from grpo_ops.curve import RewardCurve
@@ -11,6 +12,9 @@ from grpo_ops.supervise import RunResult
 
 if TYPE_CHECKING:
     from grpo_ops.sweep.winner import Winner
+
+#: Standard deviations from the middle of an 80 % band to its end.
+_BAND = NormalDist().inv_cdf(0.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class Row:
     @property
     def state(self) -> str:
         return self.ending.value if self.ending else "running"
+
+    @property
+    def forecast_sd(self) -> float | None:
+        """Standard deviation of the forecast as its 80 % band has it; None without a band."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2 / _BAND
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ becomes one, right before it is asked for. A process killed in between leaves it
 """
 
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist, median
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,6 @@ from grpo_ops.sweep.samplers import UNLEARNING, make_sampler
 from grpo_ops.sweep.space import suggest
 
 Point = dict[str, Any]
-#: Standard deviations from the middle of a stored 80 % band to its end.
-_BAND = NormalDist().inv_cdf(0.9)
 
 
 def queue_most_promising(study: optuna.Study, spec: SweepSpec, rows: Sequence[Row], wanted: int) -> None:
@@ -92,8 +90,7 @@ def _drawn(copy: optuna.Study, spec: SweepSpec) -> Point:
 
 def _level(row: Row, objective: str) -> tuple[float | None, float]:
     if row.ending is not None and row.ending.is_pruned and row.forecast is not None:
-        known = row.low is not None and row.high is not None
-        return row.forecast, (row.high - row.low) / 2 / _BAND if known else 0.0  # type: ignore[operator]
+        return row.forecast, row.forecast_sd or 0.0
     return (row.reward if objective == "reward" else row.evaluation), 0.0
 
 

@@ -17,8 +17,6 @@ from grpo_ops.sweep.resume import Past
 
 #: User attribute of the study: run_key to [step, ending] at which a run was stopped that has been thawed.
 THAWED = "grpo_ops.thawed"
-#: Of the stored bands.
-_LEVEL = 0.8
 _STOPPED = (Ending.HOPELESS, Ending.PLATEAU, Ending.DIVERGED)
 
 
@@ -73,7 +71,7 @@ def chance_to_beat(row: Row, best: float) -> tuple[float, float]:
     """(chance that the run ends above `best`, its forecast); without a band the chance is 0 or 1, without both 0."""
     if row.forecast is None:
         return 0.0, -math.inf
-    if row.low is None or row.high is None or row.high <= row.low:
+    sd = row.forecast_sd
+    if sd is None or sd <= 0:
         return float(row.forecast > best), row.forecast
-    sd = (row.high - row.low) / 2 / NormalDist().inv_cdf((1 + _LEVEL) / 2)
     return 1 - NormalDist(row.forecast, sd).cdf(best), row.forecast
