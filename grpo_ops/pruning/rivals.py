@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from grpo_ops.law.closed_form import final_level
 from grpo_ops.law.series import Series, recent_window
 from grpo_ops.pruning.rule import PruneRule
 from grpo_ops.pruning.types import TrialState, TrialView
@@ -44,11 +45,12 @@ class Field:
 
     own: Series
     rivals: tuple[Rival, ...]
+    rule: PruneRule
 
     @classmethod
     def of(cls, own: Series, others: Sequence[TrialView], rule: PruneRule) -> "Field":
         rivals = (Rival(other, other.series(rule)) for other in others if other.state != "failed")
-        return cls(own, tuple(rival for rival in rivals if rival.series.steps))
+        return cls(own, tuple(rival for rival in rivals if rival.series.steps), rule)
 
     @cached_property
     def finished(self) -> tuple[Rival, ...]:
@@ -77,7 +79,7 @@ class Field:
         return [self.own.recent(), *(self.level_here(rival) for rival in self.rivals if self._got_here(rival))]
 
     def incumbent(self) -> Incumbent | None:
-        """The best final level of the finished, or a running trial's level a little ahead, less 2 standard errors.
+        """The best final level of the finished, or what a running trial is held to be good for.
 
         Of equal ones the one whose key comes last, whatever the order of the others.
         """
@@ -85,7 +87,7 @@ class Field:
         best = [Incumbent(finished.series.final, finished)] if finished else []
         for rival in self.rivals:
             if rival.state == "running" and self._got_here(rival):
-                best.append(Incumbent(self._level_ahead(rival) - 2 * self.standard_error, rival))
+                best.append(Incumbent(self._worth(rival), rival))
         return max(best, key=lambda incumbent: (incumbent.level, incumbent.rival.key), default=None)
 
     def rise_to_come(self) -> float:
@@ -114,6 +116,15 @@ class Field:
 
     def _got_here(self, rival: Rival) -> bool:
         return rival.series.last_step >= self.own.last_step
+
+    def _worth(self, rival: Rival) -> float:
+        """Of a running trial: its level a little ahead less 2 standard errors; later its forecast, if that is more."""
+        ahead = self._level_ahead(rival) - 2 * self.standard_error
+        if len(rival.series) < self.rule.running_from * rival.series.n:
+            return ahead
+        law, sd = final_level(rival.series)
+        error = float(np.hypot(sd, self.noise / np.sqrt(rival.series.window)))
+        return max(ahead, law - self.rule.running_caution * error)
 
     def _level_ahead(self, rival: Rival) -> float:
         ahead = rival.series.count(self.own.last_step) + round(_LOOK_AHEAD * rival.series.n)

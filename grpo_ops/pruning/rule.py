@@ -39,6 +39,10 @@ class PruneRule:
     """Multiplies z1 at early checks."""
     early_spread: float = 3.0
     """Early checks need trials that differ by so many standard errors."""
+    running_from: float = 0.5
+    """Share of its planned points from which a trial that still runs is held to be as good as its own forecast."""
+    running_caution: float = 1.5
+    """Standard deviations taken off that forecast."""
     metric: Literal["reward", "eval_reward"] = "reward"
     """Judge the training reward or the held-out evaluations."""
     direction: Literal["maximize", "minimize"] = "maximize"
@@ -71,6 +75,7 @@ class PruneRule:
             "paired_share",
             "early_factor",
             "early_spread",
+            "running_caution",
             "settled_caution",
             "min_gain",
             "plateau_z",
