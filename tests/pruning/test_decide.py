@@ -58,6 +58,17 @@ def test_a_running_trial_is_an_incumbent_only_where_it_got_so_far(curve):
     assert (ahead.reason, ahead.incumbent_key) == (R.HOPELESS, "a")
 
 
+@pytest.mark.parametrize(("rival_at", "counts"), [(49, False), (50, True)])
+def test_from_half_of_its_run_a_running_trial_counts_for_its_forecast(curve, rival_at, counts):
+    """Side by side there is nothing ahead of this step to beat; the rival still rises steadily towards 0.97."""
+    rule = PruneRule(collapse=False)
+    rival = TrialView("rival", curve(end=1.0, tau=0.6, upto=rival_at))
+    own = TrialView("trial", curve(end=0.7, tau=0.6, upto=40))
+    found = decide(own, [rival], rule)
+    level = rival.series(rule).recent()
+    assert (found.incumbent > level) is counts
+
+
 def test_early_checks_wait_until_trials_differ(curve):
     alike = [TrialView(str(seed), curve(seed=seed, noise=0.1), state="finished") for seed in range(4)]
     assert decide(TrialView("trial", curve(noise=0.1, seed=7, upto=10)), alike, EVERY).reason is R.TOO_ALIKE
