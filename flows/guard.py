@@ -6,7 +6,7 @@ from prefect import get_client
 from prefect.context import FlowRunContext
 
 from grpo_ops.errors import SpecError
-from grpo_ops.preflight import check, check_sweep, code_named_by, warnings
+from grpo_ops.preflight import code_named_by, examine, examine_sweep
 from grpo_ops.specs import RunSpec, SweepSpec
 
 #: Set where the spec is a file on this machine, read by whoever starts the flow here: it may name code.
@@ -21,10 +21,11 @@ def refuse_faults(spec: RunSpec | SweepSpec) -> None:
     is_local = FROM_LOCAL_FILE.get()
     faults = [] if is_local else list(code_named_by(spec))
     if isinstance(spec, SweepSpec):
-        faults += check_sweep(spec, allow_import_paths=is_local)
+        findings = examine_sweep(spec, allow_import_paths=is_local)
     else:
-        faults += check(spec, allow_import_paths=is_local)
-    for warning in warnings(spec):
+        findings = examine(spec, allow_import_paths=is_local)
+    faults += findings.faults
+    for warning in findings.warnings:
         print(f"warning: {warning}")
     if faults:
         raise SpecError(spec.name, list(dict.fromkeys(faults)))

@@ -36,6 +36,10 @@ class TaskError(GrpoOpsError, ValueError):
     """A task, its data or a starter model cannot be had as asked for."""
 
 
+class PlanError(GrpoOpsError, ValueError):
+    """What a run will take cannot be said: its model's config cannot be had, or an option is out of range."""
+
+
 class RewardError(GrpoOpsError, RuntimeError):
     """A reward function raised, or returned what is not a reward: the run fails, nothing is scored 0."""
 

@@ -7,6 +7,8 @@ One JSON object a line, flushed and fsynced. Every line has `kind`, `time` (seco
 - `evaluation`  held-out prompts: `step`, `mean`, `digest`, `prompt_ids`, `outcomes`, `seconds`, `ask` (id or null)
 - `checkpoint`  saved and complete: `step`, `path` (relative to the run folder), `sha256` (of its weights), `role`
                 (`resume`: can be continued from; `best`: weights alone, best evaluation so far)
+- `diagnosis`   what is wrong with the run, once when it comes up and once more when it gets worse: `step`, and a
+                Finding as JSON (`symptom`, `severity`, `since_step`, `evidence`, `cost`, `advice`)
 - `warning`     `message`
 - `end`         `reason` (finished, stopped, failed), `message`
 """

@@ -38,7 +38,9 @@ def test_the_pruner_example_runs_with_the_base_dependencies_alone():
 
 def test_the_commands_exist():
     known = get_command(app).commands
-    named = set(re.findall(r"grpo-ops (train|sweep|promote|forecast|backtest|replay|reconcile|spec)\b", README))
+    named = set(
+        re.findall(r"grpo-ops (train|plan|sweep|promote|forecast|backtest|replay|reconcile|rewards|spec)\b", README)
+    )
     assert named == set(known)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from grpo_ops.cli.failures import needs, one_sentence
 from grpo_ops.cli.options import AsJson, Settings, SpecFile
+from grpo_ops.cli.rewards_app import rewards_app
 from grpo_ops.cli.sweep_app import sweep_app
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 spec_app = typer.Typer(no_args_is_help=True, help="Check a spec file, or print the JSON schema of one.")
 app.add_typer(sweep_app, name="sweep")
 app.add_typer(spec_app, name="spec")
+app.add_typer(rewards_app, name="rewards")
 
 CURVES = (
     "A file (CSV, Parquet, JSON lines, trainer_state.json, console log), a run folder, an MLflow run id or a run key; "
@@ -40,6 +42,27 @@ def train(file: SpecFile, set_: Settings = None, json: AsJson = False) -> None:
     from grpo_ops.cli.commands import train_command
 
     raise typer.Exit(train_command(file, tuple(set_ or ()), json))
+
+
+@app.command()
+@one_sentence
+def plan(
+    file: SpecFile,
+    gpu: Annotated[str | None, typer.Option(metavar="NAME", help="Such as H100; CPU for starter models.")] = None,
+    gpus: Annotated[int | None, typer.Option(metavar="N", help="GPUs; default: launch.processes.")] = None,
+    price: Annotated[float | None, typer.Option(metavar="X", help="Price of one GPU for an hour.")] = None,
+    tokens: Annotated[float | None, typer.Option(metavar="N", help="Mean length of a completion to expect.")] = None,
+    training_share: Annotated[float | None, typer.Option(metavar="P", help="Share of the peak FLOP/s.")] = None,
+    decoding_share: Annotated[float | None, typer.Option(metavar="P", help="Share of the bandwidth.")] = None,
+    set_: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Say what a run or sweep will take, before anything is loaded: memory, FLOPs, steps, hours, money."""
+    needs("train", "torch", "transformers", "peft", "reasoning_gym")
+    from grpo_ops.cli.plan import PlanOptions, plan_command
+
+    options = PlanOptions(gpu, gpus, price, tokens, training_share, decoding_share)
+    raise typer.Exit(plan_command(file, tuple(set_ or ()), options, json))
 
 
 @app.command()

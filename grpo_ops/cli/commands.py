@@ -6,6 +6,7 @@ Rooms are imported after the spec has been read and checked: a fault of the spec
 import dataclasses
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from grpo_ops.cli.failures import EXIT_FAILED, EXIT_REFUSED
@@ -20,7 +21,7 @@ from grpo_ops.cli.printing import (
 )
 from grpo_ops.errors import SpecError
 from grpo_ops.home import Home, make_quiet
-from grpo_ops.preflight import check, check_sweep, warnings
+from grpo_ops.preflight import Findings, examine, examine_sweep
 from grpo_ops.specs import PromotionSpec, RunSpec, SweepSpec, load_spec
 
 
@@ -28,8 +29,7 @@ def train_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
     """Train, show it, and say how it ended. Exit code 1 if the run failed."""
     make_quiet()
     spec = load_spec(RunSpec, file, settings)
-    refuse(check(spec, allow_import_paths=True), str(file))
-    warn(spec)
+    accept(spec, str(file))
     from grpo_ops.cli.board import live_board, terminal
     from grpo_ops.report.run_picture import draw_run
     from grpo_ops.sweep import train
@@ -49,8 +49,7 @@ def sweep_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
     """Run the sweep, show it, and end with its leaderboard."""
     make_quiet()
     spec = load_spec(SweepSpec, file, settings)
-    refuse(check_sweep(spec, allow_import_paths=True), str(file))
-    warn(spec)
+    accept(spec, str(file))
     from grpo_ops.cli.board import live_board, terminal
     from grpo_ops.report.run_picture import draw_run
     from grpo_ops.sweep import run_sweep
@@ -101,13 +100,19 @@ def reconcile_command(as_json: bool, dry_run: bool) -> int:
     return 0
 
 
-def refuse(faults: list[str], source: str) -> None:
-    """Raise SpecError if pre-flight found faults."""
-    if faults:
-        raise SpecError(source, faults)
+def accept(spec: RunSpec | SweepSpec, source: str) -> Findings:
+    """Pre-flight: raise SpecError if it finds faults, else say its warnings."""
+    if isinstance(spec, SweepSpec):
+        findings = examine_sweep(spec, allow_import_paths=True)
+    else:
+        findings = examine(spec, allow_import_paths=True)
+    if findings.faults:
+        raise SpecError(source, list(findings.faults))
+    warn(findings.warnings)
+    return findings
 
 
-def warn(spec: RunSpec | SweepSpec) -> None:
+def warn(sentences: Iterable[str]) -> None:
     """Say on stderr what a person should know before the run."""
-    for sentence in warnings(spec):
+    for sentence in sentences:
         print(f"grpo-ops: warning: {sentence}", file=sys.stderr)

@@ -74,6 +74,7 @@ def print_run(console: Console, report: "TrainReport") -> None:
     )
     if row.evaluation is not None:
         say(console, f"best held-out evaluation {row.evaluation:.3f} (checkpoint {result.best and result.best.path})")
+    say(console, *(f"diagnosis ({finding.severity}): {finding.sentence}" for finding in result.diagnoses))
 
 
 def print_promotion(console: Console, promotion: "Promotion", dry_run: bool) -> None:
@@ -123,6 +124,7 @@ def run_document(report: "TrainReport") -> dict[str, Any]:
         "mlflow_run_id": row.mlflow_run_id,
         "best_checkpoint": result.best and dataclasses.asdict(result.best),
         "law": result.fit.as_dict(),
+        "diagnoses": [finding.as_dict() for finding in result.diagnoses],
     }
 
 

@@ -30,4 +30,4 @@ def _decoding(spec: EvaluationSpec) -> dict[str, float]:
 
 def _reward(reward: Reward) -> list[object]:
     config = {name: value for name, value in reward.config.items() if name != "task"}
-    return [reward.source, reward.weight, config]
+    return [reward.source, reward.eval_weight, config]

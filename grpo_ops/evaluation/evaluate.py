@@ -26,11 +26,12 @@ def evaluate(
     max_completion_length: int,
     step: int = 0,
 ) -> Evaluation:
-    """Score `model` on `rows`: one outcome a prompt, the sum of its rewards by weight, None where none applies.
+    """Score `model` on `rows`: one outcome a prompt, the sum of its rewards by eval_weight, None where none applies.
 
-    The same weights give the same outcomes at every call; the caller's random state and the model's mode are left as
-    they were. Raises RewardError as the rewards do.
+    Rewards whose eval_weight is 0 are left out. The same weights give the same outcomes at every call; the caller's
+    random state and the model's mode are left as they were. Raises RewardError as the rewards do.
     """
+    rewards = [reward for reward in rewards if reward.eval_weight] or list(rewards)
     outcomes: list[float | None] = []
     with _decoding(model, tokenizer, spec, max_completion_length):
         for start in range(0, len(rows), spec.batch_size):
@@ -69,7 +70,7 @@ def _scored(rows: Sequence[Row], ids: list[list[int]], tokenizer: Any, rewards: 
 
 
 def _weighted(values: Sequence[float | None], rewards: Sequence[Reward]) -> float | None:
-    parts = [reward.weight * value for value, reward in zip(values, rewards, strict=True) if value is not None]
+    parts = [reward.eval_weight * value for value, reward in zip(values, rewards, strict=True) if value is not None]
     return math.fsum(parts) if parts else None
 
 

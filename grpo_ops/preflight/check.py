@@ -8,9 +8,14 @@ from collections.abc import Iterator
 
 from grpo_ops.errors import TaskError
 from grpo_ops.home import Home
-from grpo_ops.preflight.window import model_files, window_faults
+from grpo_ops.preflight.code import warnings
+from grpo_ops.preflight.ends import EndTokens, end_faults
+from grpo_ops.preflight.findings import Findings
+from grpo_ops.preflight.launch import launch_faults
+from grpo_ops.preflight.rollouts import rollout_findings
+from grpo_ops.preflight.window import ModelFiles, model_files, window_faults
 from grpo_ops.specs import RunSpec
-from grpo_ops.tasks import Task, load_rewards, load_task
+from grpo_ops.tasks import Task, load_rewards, load_task, room_for
 
 _LEAST_FREE_BYTES = 200 * 1024**2
 
@@ -20,19 +25,40 @@ def check(spec: RunSpec, *, allow_import_paths: bool = False) -> list[str]:
 
     allow_import_paths: whether rewards may be named as `package.module:function` (from a local file only).
     """
-    faults = [*_disk_faults(), *_extra_faults(spec)]
+    return list(examine(spec, allow_import_paths=allow_import_paths).faults)
+
+
+def examine(spec: RunSpec, *, allow_import_paths: bool = False) -> Findings:
+    """What check() finds, and what a person should know besides: warnings, and the tokens that end a completion."""
+    files, missing = model_files(spec.model)
+    room = None if files is None else room_for(spec, files.tokenizer, files.window)
+    faults = [*_disk_faults(), *launch_faults(spec.launch), *_extra_faults(spec)]
     task = None
     try:
-        task = load_task(spec.task, spec.evaluation)
+        task = load_task(spec.task, spec.evaluation, room)
     except TaskError as error:
         faults.append(f"task: {error}")
     faults += _reward_faults(spec, task, allow_import_paths)
-    files, missing = model_files(spec.model)
     if missing is not None:
-        return [*faults, f"model.id: {missing}"]
-    if task is not None and files is not None:
-        faults += window_faults(spec, task, files)
-    return faults
+        faults.append(f"model.id: {missing}")
+    broken, shown = rollout_findings(spec, has_model=files is not None)
+    faults += broken
+    if files is None:
+        return Findings.of(faults, warnings(spec))
+    ends = EndTokens.of(files.tokenizer, files.eos)
+    faults += [*end_faults(files.tokenizer), *_length_faults(spec, task, files)]
+    notes = [f"task: {note}"] if room is not None and (note := room.note()) else []
+    is_chat = task is not None and any(not isinstance(row.prompt, str) for row in task.train)
+    return Findings.of(faults, [*warnings(spec), *notes, *shown, *ends.warnings(is_chat)], ends)
+
+
+def _length_faults(spec: RunSpec, task: Task | None, files: ModelFiles) -> list[str]:
+    if task is None:
+        return []
+    try:
+        return list(window_faults(spec, task, files))
+    except TaskError as error:
+        return [f"task: {error}"]
 
 
 def _reward_faults(spec: RunSpec, task: Task | None, allow_import_paths: bool) -> Iterator[str]:

@@ -6,13 +6,17 @@ from itertools import product
 from typing import Any
 
 from grpo_ops.errors import SpecError
-from grpo_ops.preflight.check import check
+from grpo_ops.preflight.check import examine
+from grpo_ops.preflight.code import warnings
 from grpo_ops.preflight.devices import device_faults
+from grpo_ops.preflight.findings import Findings
+from grpo_ops.preflight.launch import slot_faults
+from grpo_ops.preflight.rollouts import server_faults
 from grpo_ops.preflight.storage import storage_faults
 from grpo_ops.specs import SweepSpec
 
 _LENGTH = "grpo.max_completion_length"
-_SEEN = ("model", "task", "rewards", "evaluation", "grpo.extra")
+_SEEN = ("model", "task", "rewards", "evaluation", "grpo.extra", "rollouts")
 _MOST_RUNS = 12
 
 
@@ -22,14 +26,23 @@ def check_sweep(spec: SweepSpec, *, allow_import_paths: bool = False) -> list[st
     Looked at are the values of model, task, rewards and evaluation in the space (their combinations where they are
     few), each with the longest completion; all other settings make no difference to pre-flight.
     """
-    faults = {
-        fault: fault for fault in (*storage_faults(spec.storage), *device_faults(spec.devices), *_measure_faults(spec))
-    }
+    return list(examine_sweep(spec, allow_import_paths=allow_import_paths).faults)
+
+
+def examine_sweep(spec: SweepSpec, *, allow_import_paths: bool = False) -> Findings:
+    """What check_sweep() finds, and the warnings of the same points; `ends` are those of the first point's model."""
+    slots = [*device_faults(spec.devices), *slot_faults(spec.run.launch, spec.devices, spec.run.rollouts.own_devices)]
+    slots += server_faults(spec)
+    faults = {fault: fault for fault in (*storage_faults(spec.storage), *slots, *_measure_faults(spec))}
+    notes, ends = [*warnings(spec)], None
     for number, point in enumerate(_points(spec)):
         named = ", ".join(f"{path} = {value!r}" for path, value in point.items())
-        for fault in _run_faults(spec, point, allow_import_paths):
+        found = _run_findings(spec, point, allow_import_paths)
+        for fault in found.faults:
             faults.setdefault(fault, f"{fault} (with {named})" if number else fault)
-    return list(faults.values())
+        notes += found.warnings
+        ends = ends or found.ends
+    return Findings.of(faults.values(), notes, ends)
 
 
 def _measure_faults(spec: SweepSpec) -> Iterator[str]:
@@ -39,11 +52,11 @@ def _measure_faults(spec: SweepSpec) -> Iterator[str]:
         yield "measure: true needs run.evaluation.temperature above 0: greedy decoding would say the same again"
 
 
-def _run_faults(spec: SweepSpec, point: dict[str, Any], allow_import_paths: bool) -> list[str]:
+def _run_findings(spec: SweepSpec, point: dict[str, Any], allow_import_paths: bool) -> Findings:
     try:
-        return check(spec.with_parameters(spec.searched.consistent(point)), allow_import_paths=allow_import_paths)
+        return examine(spec.with_parameters(spec.searched.consistent(point)), allow_import_paths=allow_import_paths)
     except SpecError as error:
-        return list(error.faults)
+        return Findings.of(error.faults)
 
 
 def _points(spec: SweepSpec) -> Iterator[dict[str, Any]]:

@@ -27,8 +27,9 @@ def code_named_by(spec: RunSpec | SweepSpec) -> list[str]:
 def warnings(spec: RunSpec | SweepSpec) -> list[str]:
     """What a person should know before a run, though it is no fault: one sentence each."""
     run = spec.run if isinstance(spec, SweepSpec) else spec
-    swept = [value for _, path, value in _values(spec) if path == "task.name"] if isinstance(spec, SweepSpec) else []
-    names = [run.task.name, *swept] if run.task.source == "reasoning_gym" else []
+    names = [one.name for one in run.task.parts or (run.task,) if one.source == "reasoning_gym"]
+    if isinstance(spec, SweepSpec) and run.task.source == "reasoning_gym":
+        names += [value for _, path, value in _values(spec) if path == "task.name"]
     return [
         f"task.name: reasoning-gym's scorer of {name!r} passes the model's answers to Python's eval(): "
         "train on it in a container, or choose another dataset"

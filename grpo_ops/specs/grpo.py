@@ -13,6 +13,7 @@ from grpo_ops.specs.choices import (
     ScaleRewards,
     Scheduler,
 )
+from grpo_ops.specs.rollouts import DERIVED, RolloutSpec
 
 #: Fields of trl.GRPOConfig that grpo-ops sets itself: not to be set by hand, not even through `extra`.
 OWNED = frozenset(
@@ -23,9 +24,12 @@ OWNED = frozenset(
         *("eval_strategy", "eval_steps", "eval_on_start", "do_train", "do_eval", "do_predict"),
         *("seed", "data_seed", "reward_weights", "resume_from_checkpoint", "model_init_kwargs", "trust_remote_code"),
         *("push_to_hub", "hub_token", "hub_model_id", "use_cpu"),
+        *DERIVED,
     }
 )
 
+_ENGINE = 'rollouts.engine = "vllm-colocate" or "vllm-server" decides it'
+_CLIP = "TRL has deprecated it, write rollouts.vllm_importance_sampling_clip_max"
 
 #: Settings that constrain each other.
 BATCH = (
@@ -92,26 +96,26 @@ class GRPOSettings(Spec):
     extra: dict[str, Any] = Field(default_factory=dict)
     """Any other field of trl.GRPOConfig, by its name."""
 
-    @property
-    def completions_per_generation(self) -> int:
-        """Completions of one generation on one process: a multiple of num_generations."""
+    def completions_per_generation(self, processes: int = 1) -> int:
+        """Completions of one generation over all processes: a multiple of num_generations."""
         if self.generation_batch_size is not None:
             return self.generation_batch_size
         micro_steps = self.steps_per_generation or self.gradient_accumulation_steps
-        return self.per_device_train_batch_size * micro_steps
+        return self.per_device_train_batch_size * processes * micro_steps
 
     @model_validator(mode="after")
     def _consistent(self) -> "GRPOSettings":
-        faults = [*self.batch_faults(), *self._extra_faults()]
+        faults = [*self._size_faults(), *self._extra_faults()]
         if faults:
             raise ValueError("\n".join(faults))
         return self
 
-    def batch_faults(self) -> list[str]:
+    def batch_faults(self, processes: int = 1) -> list[str]:
         """What the settings in `BATCH` have against each other: a generation must hold whole groups."""
-        if self.generation_batch_size is not None and self.steps_per_generation is not None:
-            return ["give generation_batch_size or steps_per_generation, not both"]
-        size, group = self.completions_per_generation, self.num_generations
+        if self._size_faults():
+            return self._size_faults()
+        size, group = self.completions_per_generation(processes), self.num_generations
+        step = self.per_device_train_batch_size * processes
         faults = []
         if size % group:
             valid = [g for g in range(2, size + 1) if size % g == 0]
@@ -119,20 +123,24 @@ class GRPOSettings(Spec):
                 f"num_generations: {size} completions a generation are not divisible by num_generations = {group}; "
                 f"valid here: {', '.join(map(str, valid)) or 'none (raise per_device_train_batch_size)'}"
             )
-        if size % self.per_device_train_batch_size:
+        if size % step:
             faults.append(
                 f"generation_batch_size: {size} must be a multiple of per_device_train_batch_size = "
-                f"{self.per_device_train_batch_size}"
+                f"{self.per_device_train_batch_size}" + (f" x {processes} processes" if processes > 1 else "")
             )
         return faults
 
+    def _size_faults(self) -> list[str]:
+        if self.generation_batch_size is not None and self.steps_per_generation is not None:
+            return ["give generation_batch_size or steps_per_generation, not both"]
+        return []
+
     def _extra_faults(self) -> list[str]:
-        written = set(type(self).model_fields) - {"extra"}
-        return [
-            f"extra.{name}: remove it; {'write it as grpo.' + name if name in written else 'grpo-ops sets it itself'}"
-            for name in self.extra
-            if name in written or name in OWNED
-        ]
+        written = {name: f"write it as grpo.{name}" for name in type(self).model_fields if name != "extra"}
+        written |= {name: f"write it as rollouts.{name}" for name in RolloutSpec.model_fields if "vllm" in name}
+        written |= dict.fromkeys(DERIVED, _ENGINE) | {"vllm_importance_sampling_cap": _CLIP}
+        written |= {name: "grpo-ops sets it itself" for name in OWNED if name not in written}
+        return [f"extra.{name}: remove it; {written[name]}" for name in self.extra if name in written]
 
 
 class LoraSettings(Spec):

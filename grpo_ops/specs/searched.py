@@ -31,12 +31,15 @@ class Space:
     valid: tuple[Point, ...] = ()
 
     @classmethod
-    def of(cls, axes: Axes, base: GRPOSettings) -> "Space":
-        """The space over `axes`, whose conditions are sound, around the settings `base` of those that are not drawn."""
+    def of(cls, axes: Axes, base: GRPOSettings, processes: int = 1) -> "Space":
+        """The space over `axes`, whose conditions are sound, around the settings `base` of those that are not drawn.
+
+        processes: ranks of a trainer, each of which has a batch of its own.
+        """
         ordered = in_order(axes)
         linked = linked_paths(ordered)
         every = list(combinations(linked, ordered))
-        valid = tuple(point for point in every if not _batch_fault(point, base))
+        valid = tuple(point for point in every if not _batch_fault(point, base, processes))
         return cls(ordered, linked, valid) if len(valid) < len(every) else cls(ordered)
 
     def is_drawn(self, path: str, point: Point) -> bool:
@@ -126,10 +129,10 @@ def _agree(point: Point, known: Mapping[str, Any]) -> bool:
     return all(path not in point or is_same(point[path], value) for path, value in known.items())
 
 
-def _batch_fault(point: Point, base: GRPOSettings) -> list[str]:
+def _batch_fault(point: Point, base: GRPOSettings, processes: int) -> list[str]:
     """Values that are no counts are named elsewhere, one by one."""
     settings = {path.removeprefix(_PREFIX): value for path, value in point.items() if path.startswith(_PREFIX)}
     counts = {name: value for name, value in settings.items() if name in BATCH}
     if not all(value is None or (type(value) is int and value > 0) for value in counts.values()):
         return []
-    return base.model_copy(update=counts).batch_faults()
+    return base.model_copy(update=counts).batch_faults(processes)

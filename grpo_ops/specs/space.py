@@ -14,7 +14,7 @@ _MOST_POINTS = 2000
 _MOST_SHOWN = 3
 
 
-def space_faults(axes: Axes, base: GRPOSettings, fault_at: FaultAt) -> list[str]:
+def space_faults(axes: Axes, base: GRPOSettings, processes: int, fault_at: FaultAt) -> list[str]:
     """What is wrong with a space, one sentence a fault.
 
     Axes that constrain each other may have invalid combinations, which are never drawn, as long as one is valid. Every
@@ -27,7 +27,7 @@ def space_faults(axes: Axes, base: GRPOSettings, fault_at: FaultAt) -> list[str]
     linked = linked_paths(in_order(axes))
     if count(linked, axes) > _MOST_LINKED:
         return [f"space: {' and '.join(linked)} have more than {_MOST_LINKED} combinations; give choices or a step"]
-    space = Space.of(axes, base)
+    space = Space.of(axes, base, processes)
     if space.linked and not space.valid:
         fault = fault_at(_first_of(space, {}))
         return [f"space: no combination of {' and '.join(space.linked)} is a valid run; for the first, {fault}"]

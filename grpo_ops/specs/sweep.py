@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from grpo_ops.errors import SpecError
+from grpo_ops.specs.comparable import comparability_faults
 from grpo_ops.specs.distribution import Distribution
 from grpo_ops.specs.effort import EffortSpec
 from grpo_ops.specs.fields import is_whole_number
@@ -57,8 +58,9 @@ class SweepSpec(EffortSpec):
 
     @model_validator(mode="after")
     def _space_fits_the_run(self) -> "SweepSpec":
-        faults = space_faults(self._axes, self.run.grpo, self._fault_at)
+        faults = space_faults(self._axes, self.run.grpo, self.run.launch.processes, self._fault_at)
         faults = faults or enqueue_faults(self.enqueue, self.searched, self._fault_at)
+        faults = faults or list(comparability_faults(self._axes, self.objective, self.run, self.with_parameters))
         if faults:
             raise ValueError("\n".join(faults))
         return self
@@ -66,7 +68,7 @@ class SweepSpec(EffortSpec):
     @cached_property
     def searched(self) -> Space:
         """The space as it is drawn from: in order, with what is valid."""
-        return Space.of(self._axes, self.run.grpo)
+        return Space.of(self._axes, self.run.grpo, self.run.launch.processes)
 
     @property
     def _axes(self) -> dict[str, tuple[Distribution, bool]]:

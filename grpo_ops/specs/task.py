@@ -1,10 +1,12 @@
-"""Where prompts come from, what an answer is worth, which model is trained, how it is evaluated."""
+"""Which model is trained, how it is evaluated, when it is saved and stopped."""
 
+import difflib
 import re
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
+from grpo_ops.law.diagnostics import CAN_BE_CRITICAL, Symptom
 from grpo_ops.specs.base import Spec
 
 STARTER = re.compile(r"^starter:(?P<task>[a-z]+)-(?P<size>xs|s|m|\d+(\.\d+)?m)(@(?P<share>0?\.\d+))?$")
@@ -37,68 +39,6 @@ class ModelSpec(Spec):
         return self.id.startswith("starter:")
 
 
-class TaskSpec(Spec):
-    """Prompts for training and for evaluation: disjoint, seeded."""
-
-    source: Literal["starter", "reasoning_gym", "jsonl", "parquet", "hub"]
-    """`starter` is the reasoning-gym task that a starter model knows; the rest name their data by `name` or `path`."""
-    name: str | None = None
-    """Starter task, reasoning-gym dataset, or dataset on the hub."""
-    config: dict[str, Any] = Field(default_factory=dict)
-    """reasoning-gym's configuration of the dataset; for the hub, `{name = "main"}` names the subset."""
-    path: str | None = None
-    """JSONL or Parquet file with the training prompts."""
-    eval_path: str | None = None
-    """File with the evaluation prompts; without it they are drawn from `path` and left out of training."""
-    split: str = "train"
-    """Split on the hub that holds the training prompts."""
-    eval_split: str | None = None
-    """Split on the hub that holds the evaluation prompts; without it they are drawn from `split`."""
-    prompt_column: str = "prompt"
-    """Column with the prompt: text, or a list of messages."""
-    answer_column: str = "answer"
-    """Column with the right answer; reward functions get it as `answer`."""
-    system_prompt: str | None = None
-    """Sent before each prompt, where the prompt is text."""
-    train_size: int = Field(1024, gt=0)
-    """Training prompts (at most, for files and the hub)."""
-    seed: int = 0
-    """Seeds the prompts and the division into training and evaluation."""
-
-    @model_validator(mode="after")
-    def _has_its_data(self) -> "TaskSpec":
-        needed = "path" if self.source in ("jsonl", "parquet") else "name"
-        if getattr(self, needed) is None:
-            raise ValueError(f"{needed}: source = {self.source!r} needs a {needed}")
-        if self.eval_path is not None and self.eval_path == self.path:
-            raise ValueError(f"eval_path: {self.eval_path!r} is the training file; evaluation prompts must be others")
-        if self.eval_split is not None and self.eval_split == self.split:
-            raise ValueError(
-                f"eval_split: {self.eval_split!r} is the training split; evaluation prompts must be others"
-            )
-        return self
-
-
-class RewardSpec(Spec):
-    """One reward function; the reward that is optimised is the sum over all, by weight."""
-
-    name: str = Field(min_length=1)
-    """A registered reward (entry point group grpo_ops.rewards) or, in a local file, `package.module:function`."""
-    weight: float = 1.0
-    log_name: str | None = Field(None, pattern=r"^[A-Za-z0-9_.-]+$")
-    """Name in `rewards/NAME/mean`; by default the function's own name."""
-    config: dict[str, Any] = Field(default_factory=dict)
-    """Keyword arguments that are passed to the reward function."""
-
-    @property
-    def logged_as(self) -> str:
-        return self.log_name or self.name.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
-
-    @property
-    def is_import_path(self) -> bool:
-        return ":" in self.name
-
-
 class EvaluationSpec(Spec):
     """Held-out evaluation in the trainer process, before step 1 and every so many steps, always decoded alike."""
 
@@ -127,12 +67,35 @@ class StoppingSpec(Spec):
     plateau: bool | None = None
     """Stop, as a success, when the forecast gain that is left is below `min_gain`.
 
-    Without it: in a sweep that LawPruner's rule judges by evaluations, and only there. On training reward the same stop
-    costs more than it saves, since a point of it is several times as noisy.
+    Without it: in a sweep that LawPruner's rule judges by evaluations, and only there. By training reward
+    the same stop lost more on the starter models' sweeps, a point of it being several times as noisy (docs/pruning.md).
     """
     min_gain: float = Field(0.02, gt=0)
     """Gain left, as a share of what the run has gained, below which it has reached its plateau."""
     diverged: bool = True
     """Stop when the reward has collapsed far below the run's own best."""
+    symptoms: tuple[str, ...] = ()
+    """Diagnoses that end the run as diverged, once critical at two looks in a row (there are 20 looks in a run).
+
+    By the names in the journal, such as `stale rollouts` or `no signal: all wrong`. None by default: of the recorded
+    runs whose reward had collapsed for so long, every fourth recovered.
+    """
     no_progress_seconds: float = Field(600.0, gt=0)
     """Kill the trainer when it writes nothing for so long."""
+
+    @field_validator("symptoms")
+    @classmethod
+    def _can_be_critical(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        known = sorted(symptom.value for symptom in CAN_BE_CRITICAL)
+        for name in value:
+            if name not in known:
+                raise ValueError(_no_end(name, known))
+        return value
+
+
+def _no_end(name: str, known: list[str]) -> str:
+    if name in set(Symptom):
+        return f"{name!r} is never critical, so it ends no run; known: {', '.join(known)}"
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    return f"{name!r} is no diagnosis that ends a run; {hint}"

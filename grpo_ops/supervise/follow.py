@@ -29,7 +29,7 @@ class LiveRun:
     def poll(self) -> list[Entry]:
         """Lines that were completed since the last call; notes the progress for the watchdog."""
         entries = list(self.reader.poll())
-        if entries:
+        if entries or self.trainer.is_starting:
             self.progressed = time.monotonic()
         return entries
 
@@ -168,7 +168,8 @@ def _visit(fleet: Fleet, run: LiveRun) -> Iterator[Event]:
         yield Lines(run, entries)
     if returncode is not None:
         fleet.runs.remove(run)
-        yield Ended(run, conclude(run.folder, returncode, failure=run.failure, log_from=run.log_from))
+        failure = run.failure or run.trainer.failure
+        yield Ended(run, conclude(run.folder, returncode, failure=failure, log_from=run.log_from))
     elif run.is_stuck and run.failure is None:
         run.failure = f"no progress: nothing written for {run.no_progress_seconds:g} s, so its trainer was killed"
         run.trainer.end()

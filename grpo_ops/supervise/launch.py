@@ -1,26 +1,30 @@
-"""Starting one trainer as a child process, and ending it with all that it started."""
+"""Starting one trainer as a child process, with the server beside it where its rollouts need one."""
 
-import contextlib
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import psutil
-
 from grpo_ops.home import quiet
 from grpo_ops.journal import RunFolder
-from grpo_ops.processes import is_running
-
-#: A trainer that is asked to end (SIGTERM) has so long to save a checkpoint before its process tree is killed.
-TERMINATION_GRACE_SECONDS = 8.0
-_LOOK_SECONDS = 1.0
+from grpo_ops.specs import RunSpec
+from grpo_ops.supervise.child import ChildTrainer
+from grpo_ops.supervise.engine import PATIENCE, SERVE, Patience
+from grpo_ops.supervise.served import ServedTrainer, start_served
 
 
 class Trainer(Protocol):
-    """A started trainer, wherever it runs."""
+    """A started trainer, wherever it runs.
+
+    failure: what ended the run, where it was not the trainer. is_starting: nothing can be written yet.
+    """
+
+    @property
+    def failure(self) -> str | None: ...
+
+    @property
+    def is_starting(self) -> bool: ...
 
     def returncode(self) -> int | None:
         """Exit code, negative for a signal, None while it runs."""
@@ -47,12 +51,28 @@ class ProcessLauncher:
 
     threads: CPU threads a trainer (its OMP_NUM_THREADS), None for torch's own choice.
     command: what is started instead of the trainer, the folder is appended; for trainers written by others.
+    server: what is started for rollouts.engine = "vllm-server", the folder and a port are appended; patience: with it.
     """
 
     threads: int | None = None
     command: tuple[str, ...] = field(default_factory=lambda: (sys.executable, "-m", "grpo_ops.training"))
+    server: tuple[str, ...] = SERVE
+    patience: Patience = PATIENCE
 
-    def start(self, folder: RunFolder, environment: Mapping[str, str] | None = None) -> "ChildTrainer":
+    def start(self, folder: RunFolder, environment: Mapping[str, str] | None = None) -> ChildTrainer | ServedTrainer:
+        spec = _served_spec(folder)
+        if spec is None:
+            return self._start_trainer(folder, environment)
+        return start_served(
+            folder,
+            spec,
+            environment or {},
+            self.server,
+            self.patience,
+            lambda changed: self._start_trainer(folder, changed),
+        )
+
+    def _start_trainer(self, folder: RunFolder, environment: Mapping[str, str] | None) -> ChildTrainer:
         threads = {} if self.threads is None else {"OMP_NUM_THREADS": str(self.threads)}
         with folder.log.open("ab") as log:
             process = subprocess.Popen(
@@ -65,46 +85,10 @@ class ProcessLauncher:
         return ChildTrainer(process)
 
 
-@dataclass
-class ChildTrainer:
-    """A trainer that is a child process of this one. Its descendants are noted, and none outlives it."""
-
-    process: subprocess.Popen[bytes]
-    _family: dict[int, psutil.Process] = field(default_factory=dict)
-    _looked: float = 0.0
-
-    def returncode(self) -> int | None:
-        code = self.process.poll()
-        if code is not None:
-            _kill_all(list(self._family.values()))
-        elif time.monotonic() - self._looked > _LOOK_SECONDS:
-            self._look()
-        return code
-
-    def ask_to_end(self) -> None:
-        self._look()
-        self.process.terminate()
-
-    def end(self) -> None:
-        self.ask_to_end()
-        deadline = time.monotonic() + TERMINATION_GRACE_SECONDS
-        while self.process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        _kill_all(list(self._family.values()))
-
-    def _look(self) -> None:
-        self._looked = time.monotonic()
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for child in psutil.Process(self.process.pid).children(recursive=True):
-                self._family[child.pid] = child
-
-
-def _kill_all(processes: list[psutil.Process]) -> None:
-    left = [process for process in processes if is_running(process)]
-    for process in left:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(left, timeout=3)
+def _served_spec(folder: RunFolder) -> RunSpec | None:
+    """The run's spec where a server is to be started beside its trainer."""
+    document = folder.read_json(folder.spec) or {}
+    if "rollouts" not in document.get("spec", {}):
+        return None
+    spec = RunSpec.checked(document["spec"], str(folder.spec))
+    return spec if spec.rollouts.is_served else None

@@ -10,6 +10,7 @@ from grpo_ops.curve import Evaluation, RewardCurve
 from grpo_ops.ending import Ending, said_ending
 from grpo_ops.journal import Entry, RunFolder, journal_curve, journal_evaluations
 from grpo_ops.law import LawFit, exponential, fit
+from grpo_ops.law.diagnostics import Finding, journal_diagnoses
 
 _LOG_TAIL_BYTES = 20_000
 _FULL_BYTES = 256 * 1024
@@ -31,7 +32,7 @@ class RunResult:
     """All that leaves a run.
 
     seconds: wall time of all attempts that wrote a journal line, up to their last one.
-    fit: the exponential law on training reward, good or not.
+    fit: the exponential law on training reward, good or not. diagnoses: what was wrong, in the order it came up.
     """
 
     key: str
@@ -46,6 +47,7 @@ class RunResult:
     fit: LawFit
     best: Checkpoint | None
     last: Checkpoint | None
+    diagnoses: tuple[Finding, ...] = ()
 
     @property
     def best_evaluation(self) -> Evaluation | None:
@@ -79,6 +81,7 @@ def conclude(folder: RunFolder, returncode: int | None, *, failure: str | None =
         fit=fit(curve, exponential),
         best=_checkpoint(folder, entries, "best"),
         last=_checkpoint(folder, entries, "resume"),
+        diagnoses=journal_diagnoses(entries),
     )
 
 
@@ -88,7 +91,7 @@ def _ending(folder: RunFolder, returncode: int | None, failure: str | None, log_
     said = said_ending(folder)
     if said is None and returncode is not None and returncode < 0:
         return Ending.FAILED, _killed_by(-returncode)
-    ending, reason = said or (Ending.FAILED, _why_gone(folder.log, log_from, returncode))
+    ending, reason = said or (Ending.FAILED, why_gone(folder.log, log_from, returncode))
     return ending, _memory_first(reason) if ending is Ending.FAILED else reason
 
 
@@ -97,7 +100,8 @@ def _killed_by(number: int) -> str:
     return f"killed by {signal.Signals(number).name}{hint}"
 
 
-def _why_gone(log: Path, log_from: int, returncode: int | None) -> str:
+def why_gone(log: Path, log_from: int, returncode: int | None) -> str:
+    """The exit code and the last line that a process said in its log from `log_from` on."""
     if returncode is None:
         return "its trainer is gone without a result"
     said = log.read_bytes()[log_from:] if log.exists() else b""

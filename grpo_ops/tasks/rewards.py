@@ -25,8 +25,11 @@ def reasoning_gym_reward(
     task: Task,
     tag: str | None = None,
     **_: Any,
-) -> list[float]:
-    """The dataset's own score, 0 to 1. `tag`: score only what stands in the last `<tag>...</tag>`."""
+) -> list[float | None]:
+    """The dataset's own score, 0 to 1. `tag`: score only what stands in the last `<tag>...</tag>`.
+
+    None for the rows of a mixture whose part has no score of its own.
+    """
     if task.score is None:
         raise TaskError("the reward 'reasoning_gym' needs a task whose source is reasoning_gym or starter")
     entries = [
@@ -34,7 +37,8 @@ def reasoning_gym_reward(
         for prompt, right, known in zip(prompts, answer, metadata, strict=True)
     ]
     texts = [answer_text(completion, tag) for completion in completions]
-    return [float(task.score(text, entry)) for text, entry in zip(texts, entries, strict=True)]
+    scores = [task.score(text, entry) for text, entry in zip(texts, entries, strict=True)]
+    return [None if score is None else float(score) for score in scores]
 
 
 def exact_match(

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from grpo_ops.errors import TaskError
-from grpo_ops.specs import TaskSpec
-from grpo_ops.tasks.types import Prompt, Row
+from grpo_ops.specs.data import DataSpec
+from grpo_ops.tasks.rows import table_rows, with_system
+from grpo_ops.tasks.types import Row
 
+#: The files that come with grpo-ops, by the path that a spec names them with.
+SHIPPED = {"starter:gsm": Path(__file__).parent / "data" / "gsm_symbolic.jsonl"}
 #: A generator is asked for so many more prompts than are needed: most repeat themselves.
 OVERSAMPLING = 4
 
@@ -25,24 +28,24 @@ def procedural(name: str, config: Mapping[str, Any], size: int, seed: int) -> An
         raise TaskError(f"reasoning-gym's {name!r} does not take {dict(config)!r}: {error}") from error
 
 
-def procedural_rows(dataset: Any, spec: TaskSpec) -> Iterator[Row]:
+def procedural_rows(dataset: Any, spec: DataSpec) -> Iterator[Row]:
     """Rows of a reasoning-gym dataset: `metadata` is a column."""
     for entry in (dataset[index] for index in range(len(dataset))):
-        yield Row.of(_with_system(entry["question"], spec), entry["answer"], {"metadata": entry["metadata"]})
+        prompt = with_system(entry["question"], spec.system_prompt)
+        yield Row.of(prompt, entry["answer"], {"metadata": entry["metadata"]})
 
 
-def file_rows(path: str, spec: TaskSpec) -> list[Row]:
+def file_rows(path: str, spec: DataSpec) -> list[Row]:
     """Rows of a JSONL or Parquet file. Raises TaskError where it is missing, broken, or lacks a column."""
-    if not Path(path).is_file():
-        raise TaskError(f"there is no file {path!r} (paths are relative to {Path.cwd()})")
+    file = _place(path)
     try:
-        table = _read_json(path) if spec.source == "jsonl" else _read_parquet(path)
+        table = _read_json(file) if spec.source == "jsonl" else _read_parquet(file)
     except (ValueError, OSError) as error:
         raise TaskError(f"{path} cannot be read as {spec.source}: {error}") from error
-    return _table_rows(table, path, spec)
+    return table_rows(table, path, spec)
 
 
-def hub_rows(split: str, spec: TaskSpec) -> list[Row]:
+def hub_rows(split: str, spec: DataSpec) -> list[Row]:
     """Rows of one split of a dataset on the hub. Raises TaskError where it cannot be had."""
     import datasets
 
@@ -50,39 +53,27 @@ def hub_rows(split: str, spec: TaskSpec) -> list[Row]:
         table = datasets.load_dataset(spec.name, spec.config.get("name"), split=split)
     except Exception as error:  # the hub's client raises nearly anything
         raise TaskError(f"split {split!r} of {spec.name!r} cannot be had from the hub: {error}") from error
-    return _table_rows(table, f"{spec.name} ({split})", spec)
+    return table_rows(table, f"{spec.name} ({split})", spec)
 
 
-def _read_json(path: str) -> Iterable[Mapping[str, Any]]:
+def _place(path: str) -> Path:
+    if path in SHIPPED:
+        return SHIPPED[path]
+    if path.startswith("starter:"):
+        raise TaskError(f"no file {path!r} comes with grpo-ops; known: {', '.join(SHIPPED)}")
+    if not Path(path).is_file():
+        raise TaskError(f"there is no file {path!r} (paths are relative to {Path.cwd()})")
+    return Path(path)
+
+
+def _read_json(path: Path) -> Iterable[Mapping[str, Any]]:
     import json
 
-    with Path(path).open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
-def _read_parquet(path: str) -> Iterable[Mapping[str, Any]]:
+def _read_parquet(path: Path) -> Iterable[Mapping[str, Any]]:
     import pyarrow.parquet
 
     return list(pyarrow.parquet.read_table(path).to_pylist())
-
-
-def _table_rows(table: Iterable[Mapping[str, Any]], source: str, spec: TaskSpec) -> list[Row]:
-    rows = [_row(number, record, source, spec) for number, record in enumerate(table, start=1)]
-    names = sorted({name for row in rows for name in row.columns})
-    return [Row(row.id, row.prompt, row.answer, {name: row.columns.get(name) for name in names}) for row in rows]
-
-
-def _row(number: int, record: Mapping[str, Any], source: str, spec: TaskSpec) -> Row:
-    wanted = (spec.prompt_column, spec.answer_column)
-    missing = [name for name in wanted if not isinstance(record, Mapping) or record.get(name) is None]
-    if missing:
-        found = ", ".join(record) if isinstance(record, Mapping) else repr(record)[:80]
-        raise TaskError(f"{source}, row {number}: no {missing[0]!r}; it has {found}")
-    others = {name: value for name, value in record.items() if name not in wanted}
-    return Row.of(_with_system(record[spec.prompt_column], spec), str(record[spec.answer_column]), others)
-
-
-def _with_system(prompt: Prompt, spec: TaskSpec) -> Prompt:
-    if spec.system_prompt is None or not isinstance(prompt, str):
-        return prompt
-    return [{"role": "system", "content": spec.system_prompt}, {"role": "user", "content": prompt}]

@@ -34,12 +34,13 @@ class Row:
 class Task:
     """Training and held-out rows, disjoint by prompt text.
 
-    score: the source's own scorer `(completion, {"question", "answer", "metadata"}) -> reward`, where it has one.
+    score: the source's own scorer `(completion, {"question", "answer", "metadata"}) -> reward`, where it has one; it
+    gives None for a row that it does not know (in a mixture).
     """
 
     train: tuple[Row, ...]
     eval: tuple[Row, ...]
-    score: Callable[[str, dict[str, Any]], float] | None = None
+    score: Callable[[str, dict[str, Any]], float | None] | None = None
 
 
 def prompt_text(prompt: Prompt) -> str:

@@ -17,7 +17,17 @@ from grpo_ops.tracking.runs import find_run
 #: In this order; the second is how W&B-style callbacks name it.
 REWARDS = ("reward", "train/reward")
 #: Columns that diagnoses use, by TRL's names; each costs a call.
-_COLUMNS = ("reward_std", "frac_reward_zero_std", "kl", "entropy", "grad_norm", "completions/mean_length")
+_COLUMNS = (
+    "reward_std",
+    "frac_reward_zero_std",
+    "kl",
+    "entropy",
+    "grad_norm",
+    "loss",
+    "completions/mean_length",
+    "completions/clipped_ratio",
+    "sampling/sampling_logp_difference/mean",
+)
 _HORIZONS = ("grpo.max_steps", "max_steps")
 _LARGEST = 1e300  # MLflow gives an infinite value back as 1.797e308
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from mlflow.entities import Metric
 
 from grpo_ops.journal import Entry, entry_evaluation
-from grpo_ops.tracking.names import BEST_CHECKPOINT, NONFINITE, TAG, clean_name, cut
+from grpo_ops.tracking.names import BEST_CHECKPOINT, NONFINITE, TAG, UNSCORABLE, clean_name, cut, diagnosis_tag
 
 #: Metrics of one call: MLflow takes 1000; half of it stays well below the time that a call may take.
 BATCH = 500
@@ -18,12 +18,13 @@ class Ledger:
     """What is in MLflow already, by kind of line.
 
     logged: the highest step that MLflow has. seen: the highest step that was read from the journal since we connected.
-    nonfinite: how often each metric was NaN or infinite.
+    nonfinite: how often each metric was NaN or infinite. unscorable: completions that no reward could score.
     """
 
     logged: Mapping[str, int] = field(default_factory=dict)
     seen: Mapping[str, int] = field(default_factory=dict)
     nonfinite: Mapping[str, int] = field(default_factory=dict)
+    unscorable: float = 0.0
     digest: str | None = None
 
     def is_new(self, entry: Entry) -> bool:
@@ -40,7 +41,9 @@ class Ledger:
             counts[name] = counts.get(name, 0) + 1
         logged = {**self.logged, kind: max(step, self.logged.get(kind, -1))}
         digest = entry["digest"] if kind == "evaluation" else self.digest
-        return replace(self, logged=logged, seen={**self.seen, kind: step}, nonfinite=counts, digest=digest)
+        lost = self.unscorable + float(_values(entry).get("rewards/unscorable", 0.0))
+        seen = {**self.seen, kind: step}
+        return replace(self, logged=logged, seen=seen, nonfinite=counts, unscorable=lost, digest=digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ def next_batch(entries: Sequence[Entry], ledger: Ledger) -> Batch:
             ledger = ledger.after(entry)
     if ledger.nonfinite != before.nonfinite:
         tags[NONFINITE] = nonfinite_words(ledger.nonfinite)
+    if ledger.unscorable != before.unscorable:
+        tags[UNSCORABLE] = f"{ledger.unscorable:g} completions that no reward could score"
     return Batch(metrics, tags, inputs, ledger, entries[taken:])
 
 
@@ -129,4 +134,7 @@ def _tags(entry: Entry) -> dict[str, str]:
         return {TAG + "attempt": str(entry["attempt"])}
     if entry["kind"] == "checkpoint" and entry["role"] == "best":
         return {BEST_CHECKPOINT: f"step {entry['step']}: {entry['path']}"}
+    if entry["kind"] == "diagnosis":
+        words = f"{entry['severity']} since step {entry['since_step']}: {entry['evidence']}"
+        return {diagnosis_tag(entry["symptom"]): cut(words, 1000)}
     return {TAG + "warning": cut(entry["message"], 1000)} if entry["kind"] == "warning" else {}

@@ -13,9 +13,13 @@ KIND = TAG + "kind"
 ENDING = TAG + "ending"
 STOP_REASON = TAG + "stop_reason"
 NONFINITE = TAG + "nonfinite"
+UNSCORABLE = TAG + "unscorable"
+REWARD_DIGEST = TAG + "reward_digest"
+NOT_COMPARABLE = TAG + "not_comparable"
 PARAMS_CHANGED = TAG + "params_changed"
 BEST_CHECKPOINT = TAG + "best_checkpoint"
 UPLOAD = TAG + "upload"
+DIAGNOSIS = TAG + "diagnosis."
 SUPERVISOR = TAG + "supervisor"
 PARENT = "mlflow.parentRunId"
 NOTE = "mlflow.note.content"
@@ -59,6 +63,11 @@ def clean_name(name: str) -> str:
 def cut(text: str, length: int) -> str:
     """`text`, its end replaced by an ellipsis where it is longer than `length`."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def diagnosis_tag(symptom: str) -> str:
+    """The tag of a symptom: `no signal: all wrong` is `grpo_ops.diagnosis.no_signal_all_wrong`."""
+    return DIAGNOSIS + re.sub(r"[^a-z0-9]+", "_", symptom.lower()).strip("_")
 
 
 def quoted(value: str) -> str:

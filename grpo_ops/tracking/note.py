@@ -46,6 +46,8 @@ def _rows(plan: RunPlan, summary: Summary, law: Mapping[str, Any], folder: Path)
     if len(summary.curve):
         last = summary.curve.rewards[-_LAST_POINTS:]
         yield f"training reward, last {len(last)} steps", f"{math.fsum(last) / len(last):.3f}"
+    for finding in summary.diagnoses:
+        yield f"diagnosis ({finding.severity})", _cell(finding.sentence)
     if law.get("law"):
         yield "law", _cell(law_words(law))
     if law.get("forecast"):

@@ -14,6 +14,7 @@ from grpo_ops.errors import JournalError
 from grpo_ops.home import Home
 from grpo_ops.journal import RunFolder, write_atomically
 from grpo_ops.specs import RunSpec
+from grpo_ops.tracking.names import REWARD_DIGEST
 
 #: In the run folder: the RunPlan, and the closing that MLflow has not heard of yet.
 PLAN_FILE = "tracking.json"
@@ -75,7 +76,7 @@ def plan_run(home: Home, spec: RunSpec, run_key: str, name: str | None = None, s
         spec=spec.model_dump(mode="json"),
         study=study,
         artifacts=artifact_location(home),
-        tags=source_tags(),
+        tags=source_tags() | {REWARD_DIGEST: spec.reward_digest},
     )
 
 

@@ -13,8 +13,10 @@ from grpo_ops.tracking.datasets import training_input
 from grpo_ops.tracking.names import (
     ENDING,
     KIND,
+    NOT_COMPARABLE,
     PARAMS_CHANGED,
     PARENT,
+    REWARD_DIGEST,
     RUN_KEY,
     STOP_REASON,
     STUDY,
@@ -27,6 +29,7 @@ from grpo_ops.tracking.params import changed_params, flat_params
 from grpo_ops.tracking.plan import RunPlan
 
 _PAGE = 100
+_OTHER_REWARDS = "reward: its rewards or their weights are not those of the study's run; compare eval_reward"
 _QUICK_STORES = ("/", "file:", "mlflow-artifacts:")
 
 
@@ -129,11 +132,17 @@ def _bring_up_to_date(client: MlflowClient, run: Run, plan: RunPlan) -> None:
     if plan.study is not None:
         parent_tags = {name: value for name, value in plan.tags.items() if name.startswith("mlflow.")}
         parent = attach_study(client, run.info.experiment_id, plan.study, parent_tags)
-        tags |= {STUDY: plan.study, PARENT: parent.info.run_id}
+        tags |= {STUDY: plan.study, PARENT: parent.info.run_id, **_comparable(tags, parent)}
     log_settings(client, run, flat_params(plan.spec), tags)
     client.log_inputs(run.info.run_id, [training_input(plan.spec)])
     if is_quick(run.info.artifact_uri):
         log_json(client, run.info.run_id, plan.spec, "spec.json")
+
+
+def _comparable(tags: Mapping[str, str], parent: Run) -> dict[str, str]:
+    """A tag for a trial whose `reward` adds up something else than the study's own run does."""
+    own, others = tags.get(REWARD_DIGEST), parent.data.tags.get(REWARD_DIGEST)
+    return {NOT_COMPARABLE: _OTHER_REWARDS} if own and others and own != others else {}
 
 
 def log_json(client: MlflowClient, run_id: str, document: Mapping[str, Any], path: str) -> None:

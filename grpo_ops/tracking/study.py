@@ -14,11 +14,13 @@ from mlflow.entities import Run
 from grpo_ops.errors import TrackingError
 from grpo_ops.home import Home
 from grpo_ops.processes import identity, is_alive
+from grpo_ops.specs.reward import RewardSpec, reward_digest
 from grpo_ops.tracking.connection import Outage, connect, first_line, speaking
 from grpo_ops.tracking.names import (
     ENDING,
     KIND,
     NOTE,
+    REWARD_DIGEST,
     RUN_KEY,
     STUDY,
     SUPERVISOR,
@@ -138,12 +140,19 @@ def _open(home: Home, experiment: str, name: str, spec: Mapping[str, Any] | None
     with speaking(f"open study {name}"):
         where = experiment_id(client, experiment, artifact_location(home))
         own = {key: value for key, value in settings.items() if key != "run"}
-        run = attach_study(client, where, name, {**source_tags(), SUPERVISOR: supervisor_words()}, flat_params(own))
+        tags = {**source_tags(), SUPERVISOR: supervisor_words(), **_digest_tag(settings)}
+        run = attach_study(client, where, name, tags, flat_params(own))
         if run.info.status != "RUNNING":
             client.update_run(run.info.run_id, status="RUNNING")
         if settings and is_quick(run.info.artifact_uri):
             client.log_text(run.info.run_id, json.dumps(settings, indent=1, default=str), "sweep.json")
     return str(run.info.run_id)
+
+
+def _digest_tag(sweep: Mapping[str, Any]) -> dict[str, str]:
+    """What `reward` measures in the study's own run: trials that measure something else are told by it."""
+    rewards = sweep.get("run", {}).get("rewards")
+    return {REWARD_DIGEST: reward_digest(map(RewardSpec.model_validate, rewards))} if rewards else {}
 
 
 def _find(client: MlflowClient, study: Study) -> str:

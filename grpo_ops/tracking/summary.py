@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from grpo_ops.curve import Evaluation, RewardCurve
 from grpo_ops.journal import Entry, journal_curve, journal_evaluations
+from grpo_ops.law.diagnostics import Finding, journal_diagnoses
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Summary:
     ended: float | None
     curve: RewardCurve
     evaluations: tuple[Evaluation, ...]
+    diagnoses: tuple[Finding, ...] = ()
 
     @property
     def best(self) -> Evaluation | None:
@@ -44,6 +46,7 @@ def summarise(entries: Sequence[Entry], max_steps: int | None = None) -> Summary
         ended=max(times, default=None),
         curve=journal_curve(lines, max_steps),
         evaluations=tuple(journal_evaluations(lines)),
+        diagnoses=journal_diagnoses(lines),
     )
 
 

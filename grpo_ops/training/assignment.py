@@ -52,7 +52,7 @@ def prepare_environment(spec: RunSpec) -> None:
     # TRL imports MLflow (1 s, and a room that the trainer must not know) unless it is told not to.
     os.environ["DISABLE_MLFLOW_INTEGRATION"] = "TRUE"
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    if is_local(spec.model.id) and spec.task.source != "hub":
+    if is_local(spec.model.id) and "hub" not in spec.task.sources:
         os.environ["HF_HUB_OFFLINE"] = "1"
 
 

@@ -13,7 +13,7 @@ from grpo_ops.training.history import History, read_history
 from grpo_ops.training.interruption import Interruption, Preempted
 from grpo_ops.training.keeper import clear_leftovers
 from grpo_ops.training.progress import Progress
-from grpo_ops.training.ranks import is_first_rank
+from grpo_ops.training.ranks import failure_elsewhere, is_first_rank, is_left_alone, say_failure
 
 PACKAGES = ("grpo-ops", "torch", "transformers", "trl", "peft")
 
@@ -34,18 +34,33 @@ class Attempt:
             self.interruption.install()
             self._train()
         except Preempted:
+            elsewhere = self._failed_elsewhere()
+            if elsewhere is not None:
+                return elsewhere
             self.progress.stop = self.folder.stop_request() or self.interruption.request()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is how the run ended
             traceback.print_exc()
-            return failure(error)
+            return self._failed(error)
         return ended(self.progress)
 
     def close(self, outcome: Outcome, started: float) -> None:
         """Write the last journal line and the result. On a full disk neither: the exit code still tells."""
-        if is_first_rank():
-            with contextlib.suppress(OSError):
+        self.interruption.over()
+        with contextlib.suppress(OSError):
+            if is_first_rank():
                 self.journal.append("end", reason=outcome.reason, message=outcome.message)
                 write_result(self.folder, self.assignment, self.progress, outcome, started)
+            elif outcome.reason == "failed":
+                say_failure(self.folder, self.assignment.attempt, outcome.message)
+
+    def _failed(self, error: Exception) -> Outcome:
+        own = failure(error)
+        return (self._failed_elsewhere() if is_left_alone(own.message) else None) or own
+
+    def _failed_elsewhere(self) -> Outcome | None:
+        """A launcher ends all ranks when one fails: what that one said is the reason."""
+        message = failure_elsewhere(self.folder, self.assignment.attempt) if is_first_rank() else None
+        return None if message is None else Outcome("failed", message)
 
     def _train(self) -> None:
         history = read_history(self.folder)
@@ -57,6 +72,8 @@ class Attempt:
         from grpo_ops.training.callback import NothingToDo, RunCallback
 
         bench = build(self.folder, self.assignment)
+        for note in bench.notes:
+            self.journal.append("warning", message=note)
         bench.trainer.add_callback(
             RunCallback(
                 self.folder, self.assignment.spec, self.journal, bench, history, self.interruption, self.progress

@@ -7,37 +7,52 @@ from typing import Any
 
 from grpo_ops.journal import RunFolder
 from grpo_ops.specs import RunSpec
-from grpo_ops.tasks import Reward, Row, Task, load_rewards, load_task
+from grpo_ops.tasks import Reward, Row, Task, load_rewards, load_task, room_for
 from grpo_ops.training.assignment import Assignment
 from grpo_ops.training.models import load_model, lora_config
+from grpo_ops.training.rollouts import rollout_settings
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A TRL trainer with the task and the rewards that it was made from."""
+    """A TRL trainer with the task and the rewards that it was made from.
+
+    notes: what a person should know of the data, one sentence each.
+    """
 
     trainer: Any
     task: Task
     rewards: list[Reward]
     tokenizer: Any
+    notes: tuple[str, ...] = ()
 
     @property
     def model(self) -> Any:
         """The model that is trained, out of whatever wraps it on several GPUs."""
         return self.trainer.accelerator.unwrap_model(self.trainer.model)
 
+    def gathered_weights(self) -> Any:
+        """The state dict from all ranks, to be called on each; None where this process has all of it."""
+        if self.trainer.accelerator.num_processes == 1:
+            return None
+        return self.trainer.accelerator.get_state_dict(self.trainer.model_wrapped)
+
 
 def build(folder: RunFolder, assignment: Assignment) -> Bench:
-    """Load task, rewards and model. Raises TaskError, TrainingError, or what TRL raises for settings it refuses."""
+    """Load model, task and rewards. Raises TaskError, TrainingError, or what TRL raises for settings it refuses."""
     spec = assignment.spec
-    task = load_task(spec.task, spec.evaluation)
-    rewards = load_rewards(spec.rewards, task, allow_import_paths=assignment.allow_import_paths)
     model, tokenizer = load_model(spec.model)
+    room = room_for(spec, tokenizer, getattr(model.config.get_text_config(), "max_position_embeddings", None))
+    task = load_task(spec.task, spec.evaluation, room)
+    rewards = load_rewards(spec.rewards, task, allow_import_paths=assignment.allow_import_paths)
+    for reward in rewards:
+        reward.start()
     from transformers import PrinterCallback
-    from trl import GRPOTrainer
+
+    from grpo_ops.training.exact import ExactTrainer
 
     _be_quiet()
-    trainer = GRPOTrainer(
+    trainer = ExactTrainer(
         model=model,
         reward_funcs=list(rewards),
         args=grpo_config(spec, folder),
@@ -46,7 +61,8 @@ def build(folder: RunFolder, assignment: Assignment) -> Bench:
         peft_config=lora_config(spec.lora),
     )
     trainer.remove_callback(PrinterCallback)  # each step is in the journal, the log need not repeat it
-    return Bench(trainer, task, rewards, tokenizer)
+    note = None if room is None else room.note()
+    return Bench(trainer, task, rewards, tokenizer, (f"task: {note}",) if note else ())
 
 
 def grpo_config(spec: RunSpec, folder: RunFolder) -> Any:
@@ -54,7 +70,7 @@ def grpo_config(spec: RunSpec, folder: RunFolder) -> Any:
     import torch
     from trl import GRPOConfig
 
-    settings = spec.grpo.model_dump(exclude={"extra"}) | spec.grpo.extra
+    settings = spec.grpo.model_dump(exclude={"extra"}) | spec.grpo.extra | rollout_settings(spec.rollouts, folder)
     on_cpu = not torch.cuda.is_available()
     if on_cpu and settings["bf16"] is None:
         settings["bf16"] = False

@@ -8,11 +8,12 @@ from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
-from grpo_ops.errors import JournalError, TrainingError
+from grpo_ops.errors import JournalError
 from grpo_ops.evaluation import evaluate
 from grpo_ops.journal import Journal, RunFolder
 from grpo_ops.specs import EvaluationSpec, RunSpec
 from grpo_ops.training.build import Bench
+from grpo_ops.training.health import Health
 from grpo_ops.training.history import History, Saved
 from grpo_ops.training.interruption import Interruption
 from grpo_ops.training.keeper import drop_other_bests, resume_checkpoint, save_best
@@ -41,16 +42,20 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         self._asked = set(self.history.asked)
+        self._ask: Mapping[str, Any] | None = None
+        self._save_is_due = False
+        self._health = Health.of(self.folder, self.journal, self.spec)
 
-    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **given: Any) -> None:
         """Check that a checkpoint was really loaded; evaluate what is not evaluated yet; maybe end right here."""
         if self.history.resume is not None:
             check_in_memory(self.bench.model, self.folder.path / self.history.resume.path)
+            self.bench.trainer.go_on_from(state.global_step, len(given["train_dataloader"]))
         done = state.global_step >= state.max_steps
-        self.progress.stop = None if done else self._agreed_request()
+        ask = self._agree(done)
         if self._evaluates_at(state.global_step, done) and state.global_step not in self.history.evaluated:
             self._evaluate(state.global_step)
-        self._answer(state.global_step)
+        self._answer(ask, state.global_step)
         if done or self.progress.stop is not None:
             raise NothingToDo
 
@@ -59,9 +64,12 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         self.progress.step = state.global_step
         self.interruption.worth_saving = True
         done = state.global_step >= state.max_steps
-        self.progress.stop = None if done else self._agreed_request()
+        self._ask = self._agree(done)
         control.should_training_stop = done or self.progress.stop is not None
-        control.should_save = control.should_training_stop or state.global_step % self.spec.checkpoints.every == 0
+        self._save_is_due = self._save_is_due or state.global_step % self.spec.checkpoints.every == 0
+        is_whole = self._save_is_due and self.bench.trainer.is_between_generations
+        control.should_save = control.should_training_stop or is_whole
+        self._save_is_due = self._save_is_due and not control.should_save
 
     def on_log(
         self, args: Any, state: TrainerState, control: TrainerControl, logs: Mapping[str, Any] | None = None, **_: Any
@@ -71,11 +79,12 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
             return
         metrics = {name: float(value) for name, value in logs.items() if isinstance(value, int | float)}
         self.journal.step(state.global_step, metrics)
-        if not math.isfinite(metrics.get("reward", 0.0)):
-            raise TrainingError(f"the reward of step {state.global_step} is {metrics['reward']}")
+        self._health.check(state.global_step, metrics, self.bench.model)
+        if state.is_world_process_zero:
+            self._health.look(state.global_step)
         if self._evaluates_at(state.global_step, control.should_training_stop):
             self._evaluate(state.global_step)
-        self._answer(state.global_step)
+        self._answer(self._ask, state.global_step)
 
     def on_save(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         """The checkpoint is complete: say so."""
@@ -83,14 +92,28 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
             self.progress.last = resume_checkpoint(self.folder, state.global_step)
             self._journal_checkpoint(self.progress.last, "resume")
 
-    def _agreed_request(self) -> Mapping[str, str] | None:
-        """The stop request as rank 0 sees it: ranks that left at different steps would wait for each other for ever."""
-        request = self.folder.stop_request() or self.interruption.request()
+    def _agree(self, done: bool) -> Mapping[str, Any] | None:
+        """Note the stop request and return what RUN/ask.json asks for, on all ranks alike: as rank 0 sees them.
+
+        Ranks that left at different steps would wait for each other for ever.
+        """
+        request = None if done else self.folder.stop_request() or self.interruption.request()
+        agreed: list[Mapping[str, Any] | None] = self._as_first_rank([request, self._read_ask()])
+        self.progress.stop, ask = agreed
+        return ask
+
+    def _as_first_rank(self, values: list[Any]) -> list[Any]:
         if self.bench.trainer.accelerator.num_processes == 1:
-            return request
+            return values
         from accelerate.utils import broadcast_object_list
 
-        return broadcast_object_list([request])[0]  # type: ignore[no-any-return]
+        return broadcast_object_list(values)  # type: ignore[no-any-return]
+
+    def _read_ask(self) -> Mapping[str, Any] | None:
+        try:
+            return self.folder.read_json(self.folder.ask)  # type: ignore[no-any-return]
+        except JournalError:
+            return None  # whoever writes it is not done yet
 
     def _evaluates_at(self, step: int, is_last: bool) -> bool:
         stop = self.progress.stop
@@ -100,21 +123,18 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
 
     def _evaluate(self, step: int) -> None:
         """The regular evaluation; if it is the best so far (the untrained model aside), the weights are kept."""
-        mean = self._run_evaluation(step, self.spec.evaluation, self.bench.task.eval)
-        best = self.progress.best
+        own = self._run_evaluation(step, self.spec.evaluation, self.bench.task.eval)
+        mean, best = self._as_first_rank([own, self.progress.best])
         if step == 0 or mean is None or (best is not None and mean <= best.score):
             return
+        weights = self.bench.gathered_weights()
         if self.bench.trainer.is_world_process_zero():
-            self.progress.best = save_best(self.folder, self.bench.model, self.bench.tokenizer, step, mean)
+            self.progress.best = save_best(self.folder, self.bench.model, self.bench.tokenizer, step, mean, weights)
             self._journal_checkpoint(self.progress.best, "best")
             drop_other_bests(self.folder, self.progress.best)
 
-    def _answer(self, step: int) -> None:
-        """Evaluate what RUN/ask.json asks for, once an id."""
-        try:
-            ask = self.folder.read_json(self.folder.ask)
-        except JournalError:
-            return  # whoever writes it is not done yet
+    def _answer(self, ask: Mapping[str, Any] | None, step: int) -> None:
+        """Evaluate what was asked for, once an id."""
         if ask is None or str(ask["id"]) in self._asked:
             return
         self._asked.add(str(ask["id"]))

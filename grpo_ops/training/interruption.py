@@ -33,8 +33,11 @@ class Interruption:
         """Ignore SIGINT, handle SIGTERM, and ask the kernel for a SIGTERM when the parent dies (Linux)."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, self._note)
-        if sys.platform == "linux":
-            ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        end_with_parent()
+
+    def over(self) -> None:
+        """From here on a SIGTERM changes nothing: how the run ended is being written."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     def request(self) -> dict[str, str] | None:
         """`{"reason", "message"}` where the run is to end, else None."""
@@ -53,6 +56,12 @@ class Interruption:
             timer.start()
         elif time.monotonic() > self._deadline:
             raise Preempted
+
+
+def end_with_parent() -> None:
+    """Ask the kernel for a SIGTERM when the parent dies (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def is_running(process: Process) -> bool:

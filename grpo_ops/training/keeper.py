@@ -10,13 +10,16 @@ from grpo_ops.training.history import History, Saved
 from grpo_ops.training.weights import weights_sha256
 
 
-def save_best(folder: RunFolder, model: Any, tokenizer: Any, step: int, mean: float) -> Saved:
-    """Write weights (an adapter, or a whole model), tokenizer and config to RUN/checkpoints/best/step-N."""
+def save_best(folder: RunFolder, model: Any, tokenizer: Any, step: int, mean: float, weights: Any = None) -> Saved:
+    """Write weights (an adapter, or a whole model), tokenizer and config to RUN/checkpoints/best/step-N.
+
+    weights: the state dict that is written, where ranks hold only a part each; None for the model's own.
+    """
     place = folder.checkpoints / "best" / f"step-{step}"
     scratch = place.with_name(f".{place.name}")
     for leftover in (scratch, place):
         shutil.rmtree(leftover, ignore_errors=True)
-    model.save_pretrained(scratch)
+    model.save_pretrained(scratch, state_dict=weights)
     tokenizer.save_pretrained(scratch)
     scratch.rename(place)
     return Saved(step, str(place.relative_to(folder.path)), weights_sha256(place), mean)

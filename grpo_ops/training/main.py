@@ -10,6 +10,7 @@ from grpo_ops.journal import RunFolder
 from grpo_ops.training.assignment import Assignment, prepare_environment, read_assignment
 from grpo_ops.training.attempt import Attempt
 from grpo_ops.training.interruption import Interruption
+from grpo_ops.training.launch import become_launcher, is_to_be_launched
 from grpo_ops.training.ranks import open_journal
 
 
@@ -28,9 +29,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run(folder: RunFolder, assignment: Assignment) -> int:
-    """Train until the run is finished, stopped or failed; say so in journal and result; return the exit code."""
+    """Train until the run is finished, stopped or failed; say so in journal and result; return the exit code.
+
+    Where the spec wants several ranks, this process becomes their launcher and does not return.
+    """
     started = time.monotonic()
     prepare_environment(assignment.spec)
+    if is_to_be_launched(folder, assignment.spec.launch):
+        become_launcher(folder, assignment.spec.launch)
     with open_journal(folder, assignment.attempt) as journal:
         attempt = Attempt(folder, assignment, journal, Interruption(assignment.supervisor))
         outcome = attempt.run()

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from grpo_ops.specs import RunSpec, load_spec
+
 ROOT = Path(__file__).parents[2]
 RUN = "deployments/runs/demo.toml"
 HEAVY = ("torch", "mlflow", "optuna", "prefect", "scipy", "numpy", "transformers", "trl", "pandas", "matplotlib")
@@ -53,8 +55,16 @@ def test_spec_faults_are_listed_and_nothing_is_made(tmp_path):
 def test_spec_check_needs_no_model(tmp_path):
     done = grpo_ops("spec", "check", RUN, home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == f"{RUN}: a valid RunSpec"
+    first, *ends = done.stdout.strip().splitlines()
+    assert first == f"{RUN}: a valid RunSpec"
+    assert ends == ["pad: 0 '<pad>'", "eos: 2 '</s>'", "end of turn: 2 '</s>'"]
     assert not list(tmp_path.rglob("*.safetensors"))
+
+
+def test_spec_check_as_json_is_the_spec_again(tmp_path):
+    done = grpo_ops("spec", "check", RUN, "--json", home=tmp_path)
+    assert RunSpec.model_validate_json(done.stdout) == load_spec(RunSpec, ROOT / RUN)
+    assert done.stderr.splitlines() == ["pad: 0 '<pad>'", "eos: 2 '</s>'", "end of turn: 2 '</s>'"]
 
 
 @pytest.mark.parametrize(

@@ -157,9 +157,10 @@ def test_a_home_under_a_file_is_a_sentence(tmp_path):
 
 def test_a_warning_goes_to_stderr_and_ends_nothing(capsys):
     from grpo_ops.cli.commands import warn
+    from grpo_ops.preflight import warnings
     from grpo_ops.specs import RunSpec, load_spec
 
-    warn(load_spec(RunSpec, ROOT / RUN, ("task.source=reasoning_gym", "task.name=spiral_matrix")))
+    warn(warnings(load_spec(RunSpec, ROOT / RUN, ("task.source=reasoning_gym", "task.name=spiral_matrix"))))
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("grpo-ops: warning: task.name: reasoning-gym's scorer of 'spiral_matrix' passes")

@@ -9,6 +9,8 @@ from grpo_ops.specs import RunSpec, SweepSpec, load_spec
 
 DEPLOYMENTS = Path(__file__).parents[2] / "deployments"
 RUN, SWEEP = DEPLOYMENTS / "runs/demo.toml", DEPLOYMENTS / "sweeps/demo.toml"
+#: A second reward for evaluations: only so may a sweep draw the first one.
+REWARDS = 'run.rewards=[{name="reasoning_gym", eval_weight=0, log_name="drawn"}, {name="exact_match"}]'
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,7 @@ def faults_of(*settings, allow_import_paths=True):
     ],
 )
 def test_the_values_of_the_space_are_looked_at(space, sentences):
-    faults = faults_of(f"space={space}")
+    faults = faults_of(REWARDS, f"space={space}")
     assert len(faults) == len(sentences)
     assert all(sentence in fault for sentence, fault in zip(sentences, faults, strict=True))
 
@@ -50,8 +52,8 @@ def test_what_the_space_replaces_is_not_looked_at():
 
 def test_import_paths_need_a_local_file():
     space = 'space={"rewards.0.name"={choices=["reasoning_gym","json:dumps"]}}'
-    assert not faults_of(space)
-    assert ["json:dumps" in fault for fault in faults_of(space, allow_import_paths=False)] == [True]
+    assert not faults_of(REWARDS, space)
+    assert ["json:dumps" in fault for fault in faults_of(REWARDS, space, allow_import_paths=False)] == [True]
 
 
 @pytest.mark.parametrize(

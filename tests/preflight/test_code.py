@@ -11,6 +11,8 @@ from grpo_ops.specs import RunSpec, SweepSpec, load_spec
 
 DEPLOYMENTS = Path(__file__).parents[2] / "deployments"
 RUN, SWEEP = DEPLOYMENTS / "runs/demo.toml", DEPLOYMENTS / "sweeps/demo.toml"
+#: A second reward for evaluations: only so may a sweep draw the first one.
+REWARDS = 'run.rewards=[{name="length", eval_weight=0, log_name="drawn"}, {name="exact_match"}]'
 GYM = ("run.task.source=reasoning_gym", "run.task.name=spiral_matrix")
 
 
@@ -33,7 +35,7 @@ def test_code_in_a_run(settings, places):
         ([], []),
         (["run.model.trust_remote_code=true"], ["run.model.trust_remote_code"]),
         (["run.rewards=[{name='a:b'}]"], ["run.rewards.0.name"]),
-        (['space={"rewards.0.name"={choices=["length","os:system"]}}'], ["space.rewards.0.name"]),
+        ([REWARDS, 'space={"rewards.0.name"={choices=["length","os:system"]}}'], ["space.rewards.0.name"]),
         (['space={"model.trust_remote_code"={choices=[false,true]}}'], ["space.model.trust_remote_code"]),
         (['space={"model.trust_remote_code"={low=0,high=1}}'], ["space.model.trust_remote_code"]),
         (['space={"model.trust_remote_code"={choices=["yes"]}}'], ["space.model.trust_remote_code"]),
@@ -41,7 +43,7 @@ def test_code_in_a_run(settings, places):
         (['space={"model.trust_remote_code"={choices=[false]}}'], []),
         (['space={"model.id"={choices=["starter:arith-s@0.3","starter:arith-xs"]}}'], []),
         (
-            ['space={"rewards.0.name"={choices=["length","a:b"]}}', 'enqueue=[{"rewards.0.name"="a:b"}]'],
+            [REWARDS, 'space={"rewards.0.name"={choices=["length","a:b"]}}', 'enqueue=[{"rewards.0.name"="a:b"}]'],
             ["space.rewards.0.name", "enqueue.0.rewards.0.name"],
         ),
     ],

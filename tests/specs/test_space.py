@@ -27,7 +27,7 @@ def sweep(space, *settings):
         ("lora.r", "{low=4.0, high=64.0}", True),
         ("grpo.generation_batch_size", "{low=128, high=512, step=128}", True),
         ("seed", "{low=0, high=1000000000}", True),
-        ("rewards.0.weight", "{low=1, high=2}", False),
+        ("rewards.0.timeout_seconds", "{low=1, high=2}", False),
         ("grpo.extra.num_completions_to_print", "{low=1, high=2}", True),
         ("grpo.extra.delta", "{low=1.0, high=2.0}", False),
         ("task.config.max_terms", "{low=2, high=4}", True),

@@ -8,12 +8,13 @@ import pytest
 from grpo_ops.errors import RewardError, TaskError
 from grpo_ops.specs import EvaluationSpec, RewardSpec, TaskSpec
 from grpo_ops.tasks import Reward, Task, known_rewards, load_rewards, load_task
+from grpo_ops.tasks.guard import Tally
 
 NO_TASK = Task((), ())
 
 
 def named(name, task=NO_TASK, **config):
-    return load_rewards([RewardSpec(name=name, config=config)], task, allow_import_paths=False)[0]
+    return load_rewards([RewardSpec(name=name, config=config, timeout_seconds=0)], task, allow_import_paths=False)[0]
 
 
 @pytest.mark.parametrize(
@@ -133,3 +134,33 @@ def test_an_import_path_finds_a_module_in_the_working_directory(tmp_path, monkey
     (reward,) = load_rewards([RewardSpec(name="house_rewards:brevity")], NO_TASK, allow_import_paths=True)
     assert reward.__name__ == "brevity"
     assert reward(["?"], ["a"]) == [1.0]
+
+
+def test_two_rewards_of_one_log_name_are_refused():
+    """Row A11: also where no RunSpec has looked at them."""
+    specs = [RewardSpec(name="exact_match"), RewardSpec(name="tests.bad_rewards:exact_match")]
+    with pytest.raises(TaskError, match="several rewards would be logged as 'exact_match'"):
+        load_rewards(specs, NO_TASK, allow_import_paths=True)
+
+
+def test_row_c4_completions_that_no_reward_scores_are_counted_once():
+    """Row C4: two rewards, both None on one prompt; what one of them scores is not lost."""
+    logged = []
+    tally = Tally(2)
+    first = Reward(lambda **_: [None, None, 1.0], "first", 1.0, {}, tally=tally)
+    second = Reward(lambda **_: [None, 1.0, 1.0], "second", 1.0, {}, tally=tally)
+    for _ in range(2):
+        completions = ["a", "b", "c"]
+        for reward in (first, second):
+            reward(["?"] * 3, completions, log_metric=lambda name, value: logged.append((name, value)))
+    once = [("rewards/first/unscored", 2), ("rewards/second/unscored", 1), ("rewards/unscorable", 1)]
+    assert logged == [*once, *once]
+
+
+def test_a_reward_without_a_name_of_its_own_is_from_where_its_spec_says():
+    """Row A11: no memory address gets into a digest."""
+    (reward,) = load_rewards(
+        [RewardSpec(name="tests.tasks.worker_rewards:partial", timeout_seconds=0)], NO_TASK, allow_import_paths=True
+    )
+    assert (reward.__name__, reward.source) == ("partial", "tests.tasks.worker_rewards:partial")
+    assert reward(["?"], ["ab"]) == [2.0]

@@ -16,14 +16,17 @@ from grpo_ops.law.diagnostics import (
     entropy,
     length,
     no_signal,
+    not_finite,
     oscillation,
     plateau,
     repetition,
     reward_hacking,
+    rollouts,
     step_size,
     throughput,
     truncation,
     updates,
+    zero_gradient,
 )
 from grpo_ops.law.diagnostics.types import NO_SIGNAL, Finding, Symptom
 from grpo_ops.law.diagnostics.view import View
@@ -32,6 +35,7 @@ DETECTORS: tuple[Callable[[View], Finding | None], ...] = (
     no_signal.detect,
     advantages.detect,
     updates.detect,
+    zero_gradient.detect,
     plateau.detect,
     collapse.detect,
     oscillation.detect,
@@ -45,7 +49,9 @@ DETECTORS: tuple[Callable[[View], Finding | None], ...] = (
     drift.detect_growth,
     drift.detect_concentration,
     clipping.detect,
+    not_finite.detect,
     step_size.detect,
+    rollouts.detect,
     critic.detect,
     completions.detect,
     throughput.detect,
@@ -53,8 +59,9 @@ DETECTORS: tuple[Callable[[View], Finding | None], ...] = (
 
 # A symptom on the left says nothing new where one on the right was found.
 _ECHOES: dict[Symptom, frozenset[Symptom]] = {
-    Symptom.VANISHING_UPDATES: NO_SIGNAL,
+    Symptom.VANISHING_UPDATES: NO_SIGNAL | {Symptom.ZERO_GRADIENT},
     Symptom.ADVANTAGE_COLLAPSE: NO_SIGNAL,
+    Symptom.UNSTABLE_STEP_SIZE: frozenset({Symptom.NOT_FINITE}),
     Symptom.COLLAPSE: frozenset({Symptom.OSCILLATION}),
     Symptom.PLATEAU: NO_SIGNAL | {Symptom.COLLAPSE, Symptom.ENTROPY_COLLAPSE},
     Symptom.TOO_FEW_COMPLETIONS: NO_SIGNAL | {Symptom.COLLAPSE},

@@ -8,7 +8,7 @@ from grpo_ops.law.diagnostics.tracks import Track, standing_since
 from grpo_ops.law.diagnostics.types import Finding, Severity, Symptom
 from grpo_ops.law.diagnostics.view import View
 
-_GROWN, _WARNED, _SHRUNK = 1.5, 2.5, 0.3
+_GROWN, _WARNED, _SHRUNK, _GONE = 1.5, 2.5, 0.3, 0.1
 _TOKENS = 16
 _TOGETHER = 0.8
 _PADDING = (
@@ -40,7 +40,10 @@ def detect_hacking(view: View) -> Finding | None:
 
 
 def detect_collapse(view: View) -> Finding | None:
-    """Length fell below a third of its start; a warning only if the reward has nothing to show for it."""
+    """Length fell below a third of its start; a warning only if the reward has nothing to show for it.
+
+    Below a tenth without any such gain, next to nothing is left to be rewarded: critical.
+    """
     length = view.track(Metric.LENGTH)
     if length is None or length.start < _TOKENS or length.recent > _SHRUNK * length.start:
         return None
@@ -48,7 +51,8 @@ def detect_collapse(view: View) -> Finding | None:
     if begin is None:
         return None
     evidence = f"Completions shrank from {length.start:.0f} to {length.recent:.0f} tokens."
-    severity = Severity.INFO if view.reward.has_risen() else Severity.WARNING
+    worst = Severity.CRITICAL if length.recent <= _GONE * length.start else Severity.WARNING
+    severity = Severity.INFO if view.reward.has_risen() else worst
     return view.finding(Symptom.LENGTH_COLLAPSE, severity, int(length.steps[begin]), evidence, _SHORTER)
 
 

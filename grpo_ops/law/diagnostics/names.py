@@ -22,6 +22,8 @@ class Metric(StrEnum):
     TRUNCATED = "completions/clipped_ratio"
     REPETITION = "repetition_rate"
     EXPLAINED_VARIANCE = "value_explained_variance"
+    SAMPLING_GAP = "sampling/sampling_logp_difference/mean"
+    SAMPLING_GAP_MAX = "sampling/sampling_logp_difference/max"
     STEP_TIME = "step_time"
     EVALUATION = "eval_reward"
 
@@ -66,6 +68,8 @@ ALIASES: dict[Metric, tuple[str, ...]] = {
     Metric.TRUNCATED: ("completions/clipped_ratio", "response_length/clip_ratio", "truncation_rate"),
     Metric.REPETITION: ("repetition_rate", "completions/repetition_rate"),
     Metric.EXPLAINED_VARIANCE: ("value_explained_variance", "critic/vf_explained_var", "explained_variance"),
+    Metric.SAMPLING_GAP: ("sampling/sampling_logp_difference/mean", "training/rollout_probs_diff_mean"),
+    Metric.SAMPLING_GAP_MAX: ("sampling/sampling_logp_difference/max", "training/rollout_probs_diff_max"),
     Metric.STEP_TIME: ("step_time", "perf/time_per_step", "timing_s/step", "step_time_s"),
     Metric.EVALUATION: ("eval_reward", "eval/reward", "eval/accuracy", "eval_accuracy", "eval_score", "val/test_score"),
 }

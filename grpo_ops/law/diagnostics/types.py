@@ -1,8 +1,9 @@
 """The nouns of a diagnosis: what can be wrong with a run, how bad it is, and a finding with its evidence."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from grpo_ops.law.types import or_none
 
@@ -15,6 +16,7 @@ class Symptom(StrEnum):
     IDENTICAL = "no signal: identical rewards"
     ADVANTAGE_COLLAPSE = "advantage collapse"
     VANISHING_UPDATES = "vanishing updates"
+    ZERO_GRADIENT = "zero gradient"
     PLATEAU = "plateau"
     COLLAPSE = "collapse"
     OSCILLATION = "oscillation"
@@ -29,12 +31,33 @@ class Symptom(StrEnum):
     KL_CONCENTRATION = "kl concentration"
     CLIP_SATURATION = "clip saturation"
     UNSTABLE_STEP_SIZE = "unstable step size"
+    NOT_FINITE = "not finite"
+    STALE_ROLLOUTS = "stale rollouts"
     VALUE_DIVERGENCE = "value divergence"
     TOO_FEW_COMPLETIONS = "too few completions"
     SLOWDOWN = "slowdown"
 
 
 NO_SIGNAL = frozenset({Symptom.ALL_WRONG, Symptom.ALL_CORRECT, Symptom.IDENTICAL})
+
+#: What can become critical. All correct and plateau are missing on purpose: a run that has won is no broken one.
+CAN_BE_CRITICAL = frozenset(
+    {
+        Symptom.ALL_WRONG,
+        Symptom.IDENTICAL,
+        Symptom.ZERO_GRADIENT,
+        Symptom.COLLAPSE,
+        Symptom.REWARD_HACKING,
+        Symptom.ENTROPY_COLLAPSE,
+        Symptom.LENGTH_COLLAPSE,
+        Symptom.TRUNCATION,
+        Symptom.KL_GROWTH,
+        Symptom.CLIP_SATURATION,
+        Symptom.UNSTABLE_STEP_SIZE,
+        Symptom.NOT_FINITE,
+        Symptom.STALE_ROLLOUTS,
+    }
+)
 
 
 class Severity(StrEnum):
@@ -67,6 +90,18 @@ class Finding:
     advice: str
     cost_steps: int = 0
     cost_reward: float | None = None
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """The finding that `as_dict` made `document` of; further keys are left alone."""
+        known = {name: document[name] for name in cls.__dataclass_fields__}
+        named = {"symptom": Symptom(document["symptom"]), "severity": Severity(document["severity"])}
+        return cls(**(known | named))
+
+    @property
+    def sentence(self) -> str:
+        """`collapse since step 40: The reward fell from 0.61 around step 35 to 0.2.`"""
+        return f"{self.symptom} since step {self.since_step}: {self.evidence}"
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as JSON can carry it."""

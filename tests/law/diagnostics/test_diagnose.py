@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from grpo_ops.curve import RewardCurve
-from grpo_ops.law.diagnostics import Severity, Symptom, diagnose
+from grpo_ops.law.diagnostics import CAN_BE_CRITICAL, Finding, Severity, Symptom, diagnose
 from tests.law.diagnostics.planted import FLAT_LOW, FLAT_MIDDLE, HEALTHY, RISING, SOLVED, N, T, curve, noise, run
 
+GAP = "sampling__sampling_logp_difference__mean"
 HALF = N // 2
 LATE = np.arange(N) >= HALF
 MOST = np.clip(0.85 + noise(0.04, 20), 0, 1)
@@ -47,9 +48,11 @@ PLANTED = {
     ),
     "clipping": (run(clip_ratio__region_mean=np.where(LATE, 0.45, 0.03)), Symptom.CLIP_SATURATION),
     "spikes": (run(grad_norm=np.where(np.arange(N) % 40 == 30, 60.0, 1.0)), Symptom.UNSTABLE_STEP_SIZE),
-    "infinite": (run(grad_norm=np.where(np.arange(N) == 150, np.inf, 1.0)), Symptom.UNSTABLE_STEP_SIZE),
-    "gone silent": (run(grad_norm=np.where(np.arange(N) >= 150, np.nan, 1.0)), Symptom.UNSTABLE_STEP_SIZE),
-    "counted": (run(nan_count=np.where(np.arange(N) == 150, 2.0, 0.0)), Symptom.UNSTABLE_STEP_SIZE),
+    "infinite": (run(grad_norm=np.where(np.arange(N) == 150, np.inf, 1.0)), Symptom.NOT_FINITE),
+    "gone silent": (run(grad_norm=np.where(np.arange(N) >= 150, np.nan, 1.0)), Symptom.NOT_FINITE),
+    "counted": (run(nan_count=np.where(np.arange(N) == 150, 2.0, 0.0)), Symptom.NOT_FINITE),
+    "no gradient of the loss": (run(FLAT_MIDDLE, loss=0.1 + noise(0.01, 3), grad_norm=0 * T), Symptom.ZERO_GRADIENT),
+    "old weights": (run(FLAT_MIDDLE, **{GAP: 0.004 + 0.1 * T + noise(0.001, 3)}), Symptom.STALE_ROLLOUTS),
     "value head": (run(value_explained_variance=0.5 - 1.0 * T), Symptom.VALUE_DIVERGENCE),
     "slow": (run(step_time=10 * (1 + T) + noise(0.2)), Symptom.SLOWDOWN),
     "few completions": (curve(0.5 + noise(0.2), reward_std=0.5 + 0 * T), Symptom.TOO_FEW_COMPLETIONS),
@@ -63,6 +66,29 @@ def test_names_what_was_planted(name):
     assert symptom in {finding.symptom for finding in findings}
     alarms = {finding.symptom for finding in findings if finding.severity is not Severity.INFO}
     assert alarms <= {symptom}
+
+
+CRITICAL = {
+    "all wrong": curve(0 * T, frac_reward_zero_std=1 + 0 * T),
+    "identical": curve(FLAT_MIDDLE, frac_reward_zero_std=0.95 + 0 * T),
+    "loss without gradient": PLANTED["no gradient of the loss"][0],
+    "collapse": PLANTED["collapse"][0],
+    "held-out score falls": run(eval_reward=np.where(np.arange(N) % 10 == 0, 0.5 - 0.4 * T, np.nan)),
+    "entropy": PLANTED["entropy"][0],
+    "a tenth of the length": run(FLAT_MIDDLE, completions__mean_length=np.where(LATE, 15.0, 200.0)),
+    "nearly all truncated while it rises": run(completions__clipped_ratio=np.where(LATE, 0.95, 0.02)),
+    "kl": PLANTED["kl"][0],
+    "half of the tokens clipped": run(clip_ratio__region_mean=np.where(LATE, 0.6, 0.03)),
+    "spikes": run(grad_norm=np.where(np.arange(N) % 20 == 10, 60.0, 1.0)),
+    "infinite": PLANTED["infinite"][0],
+    "old weights": PLANTED["old weights"][0],
+}
+
+
+def test_what_can_be_critical_is_all_that_ever_is():
+    shown = [*CRITICAL.values(), *(planted for planted, _ in PLANTED.values())]
+    found = {one.symptom for run in shown for one in diagnose(run) if one.severity is Severity.CRITICAL}
+    assert found == CAN_BE_CRITICAL
 
 
 @pytest.mark.parametrize(
@@ -115,7 +141,8 @@ def test_a_finding_is_dated_and_priced():
 def test_every_finding_is_json_and_in_sentences():
     for planted, _ in PLANTED.values():
         for finding in diagnose(planted):
-            assert json.loads(json.dumps(finding.as_dict(), allow_nan=False))["symptom"] == finding.symptom
+            document = json.loads(json.dumps(finding.as_dict(), allow_nan=False))
+            assert Finding.of({"kind": "diagnosis", "step": 9, **document}) == finding
             assert finding.evidence.endswith(".") and finding.cost.endswith(".") and finding.advice.endswith(".")
 
 

@@ -51,6 +51,8 @@ PLANTED = [
     (Metric.KL, 0.01 * np.exp(6 * T), Symptom.KL_GROWTH),
     (Metric.CLIPPED_UPDATES, np.where(T > 0.5, 0.5, 0.02), Symptom.CLIP_SATURATION),
     (Metric.GRAD_NORM, np.where(np.arange(N) % 40 == 30, 60.0, 1.0), Symptom.UNSTABLE_STEP_SIZE),
+    (Metric.SAMPLING_GAP, 0.004 + 0.1 * T, Symptom.STALE_ROLLOUTS),
+    (Metric.SAMPLING_GAP_MAX, 0.4 + 10 * T, Symptom.STALE_ROLLOUTS),
     (Metric.TRUNCATED, np.where(T > 0.5, 0.6, 0.02), Symptom.TRUNCATION),
     (Metric.LENGTH, np.where(T > 0.5, 20.0, 200.0), Symptom.LENGTH_COLLAPSE),
     (Metric.REPETITION, np.where(T > 0.5, 0.5, 0.02), Symptom.REPETITION),
