@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from grpo_ops.law.diagnostics import CAN_BE_CRITICAL, Symptom
 from grpo_ops.specs.base import Spec
 
 STARTER = re.compile(r"^starter:(?P<task>[a-z]+)-(?P<size>xs|s|m|\d+(\.\d+)?m)(@(?P<share>0?\.\d+))?$")
@@ -86,14 +85,19 @@ class StoppingSpec(Spec):
     @field_validator("symptoms")
     @classmethod
     def _can_be_critical(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        known = sorted(symptom.value for symptom in CAN_BE_CRITICAL)
         for name in value:
-            if name not in known:
-                raise ValueError(_no_end(name, known))
+            if (fault := _no_end(name)) is not None:
+                raise ValueError(fault)
         return value
 
 
-def _no_end(name: str, known: list[str]) -> str:
+def _no_end(name: str) -> str | None:
+    """Why a symptom of this name ends no run, None where it can."""
+    from grpo_ops.law.diagnostics import CAN_BE_CRITICAL, Symptom  # scipy: only where symptoms are named
+
+    known = sorted(symptom.value for symptom in CAN_BE_CRITICAL)
+    if name in known:
+        return None
     if name in set(Symptom):
         return f"{name!r} is never critical, so it ends no run; known: {', '.join(known)}"
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)

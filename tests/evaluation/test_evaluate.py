@@ -95,14 +95,14 @@ def test_messages_are_decoded_like_the_same_text(bench):
 
 def test_the_digest_tells_apart_what_cannot_be_compared(bench):
     _, _, task, rewards = bench
-    heavier = [Reward(rewards[0].function, "r", 2.0, rewards[0].config)]
+    (heavier,) = load_rewards([RewardSpec(name="reasoning_gym", weight=2.0)], task, allow_import_paths=False)
     digests = [
         evaluation_digest(task.eval, rewards, GREEDY, 8),
         evaluation_digest(task.eval[:9], rewards, GREEDY, 8),
         evaluation_digest(task.eval, rewards, SAMPLED, 8),
         evaluation_digest(task.eval, rewards, SAMPLED.model_copy(update={"seed": 1}), 8),
         evaluation_digest(task.eval, rewards, GREEDY, 9),
-        evaluation_digest(task.eval, heavier, GREEDY, 8),
+        evaluation_digest(task.eval, [heavier], GREEDY, 8),
     ]
     assert len(set(digests)) == len(digests)
     assert all(len(digest) <= 36 for digest in digests)
