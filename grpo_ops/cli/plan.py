@@ -8,7 +8,7 @@ from grpo_ops.cli.plan_table import print_plan
 from grpo_ops.errors import PlanError, SpecError
 from grpo_ops.home import make_quiet
 from grpo_ops.planning import Efficiency, plan_run
-from grpo_ops.specs import RunSpec, SweepSpec, guess_kind, read_table, with_settings
+from grpo_ops.specs import RunSpec, SweepSpec, load_any
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ def plan_command(file: Path, settings: tuple[str, ...], options: PlanOptions, as
 
 
 def _spec(file: Path, settings: tuple[str, ...]) -> RunSpec | SweepSpec:
-    data = with_settings(read_table(file), settings)
-    spec = guess_kind(data).checked(data, str(file))
+    spec = load_any(file, settings)
     if not isinstance(spec, RunSpec | SweepSpec):
         raise SpecError(str(file), [f"this is a {type(spec).__name__}; a plan is made of a run or a sweep"])
     return spec

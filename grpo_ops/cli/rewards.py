@@ -14,7 +14,7 @@ from grpo_ops.cli.failures import EXIT_FAILED
 from grpo_ops.cli.printing import print_table, say, standard_output
 from grpo_ops.errors import SpecError
 from grpo_ops.home import make_quiet
-from grpo_ops.specs import RunSpec, SweepSpec, guess_kind, read_table, with_settings
+from grpo_ops.specs import RunSpec, SweepSpec, load_any
 
 if TYPE_CHECKING:
     from grpo_ops.tasks.checkup import Checkup, Examined
@@ -43,8 +43,7 @@ def check_command(file: Path, settings: tuple[str, ...], rows: int, as_json: boo
 
 
 def _run_of(file: Path, settings: tuple[str, ...]) -> RunSpec:
-    data = with_settings(read_table(file), settings)
-    spec = guess_kind(data).checked(data, str(file))
+    spec = load_any(file, settings)
     if isinstance(spec, SweepSpec):
         return spec.run
     if not isinstance(spec, RunSpec):

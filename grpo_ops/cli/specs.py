@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grpo_ops.cli.failures import EXIT_BAD_INPUT, needs
-from grpo_ops.specs import KINDS, RunSpec, SweepSpec, guess_kind, read_table, with_settings
+from grpo_ops.specs import KINDS, RunSpec, SweepSpec, load_any
 
 if TYPE_CHECKING:
     from grpo_ops.preflight import EndTokens
@@ -17,8 +17,7 @@ def check_command(file: Path, settings: tuple[str, ...], as_json: bool) -> int:
 
     The tokens that end a completion are shown beside it: with JSON on stderr, since what is printed is a spec again.
     """
-    data = with_settings(read_table(file), settings)
-    spec = guess_kind(data).checked(data, str(file))
+    spec = load_any(file, settings)
     ends = _preflight(spec, str(file)) if isinstance(spec, RunSpec | SweepSpec) else None
     print(spec.model_dump_json(indent=1) if as_json else f"{file}: a valid {type(spec).__name__}")
     for line in () if ends is None else ends.lines():

@@ -85,13 +85,10 @@ def _adapted(model: Any, lora: LoraSettings | None) -> Any:
         return model
     from peft import LoraConfig, get_peft_model
 
-    fields = lora.model_dump()
-    if isinstance(fields["target_modules"], tuple):
-        fields["target_modules"] = list(fields["target_modules"])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PEFT uses names that transformers has deprecated
-            return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", **fields))
+            return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", **lora.peft_fields()))
     except (ValueError, TypeError) as error:
         raise PlanError(f"lora: PEFT cannot adapt a {model.config.model_type!r} so: {_first_line(error)}") from None
 

@@ -7,7 +7,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
+from grpo_ops.gpus import VISIBLE
+
 _SECONDS = 20
 
 
@@ -19,11 +20,11 @@ def device_faults(devices: Sequence[str]) -> Iterator[str]:
     if not devices:
         return
     named = [part.strip() for device in devices for part in device.split(",")]
-    visible = os.environ.get(_VISIBLE)
+    visible = os.environ.get(VISIBLE)
     count = visible_count()
     for name in named:
         if visible is not None and name not in _parts(visible):
-            yield f"devices: {name} is not among the devices of this process, {_VISIBLE}={visible!r}"
+            yield f"devices: {name} is not among the devices of this process, {VISIBLE}={visible!r}"
         elif visible is None and count is not None and name.isdigit() and int(name) >= count:
             shown = f"{count}, numbered from 0" if count else "none"
             yield f"devices: {name} is named, but the CUDA devices that this machine shows are {shown}"

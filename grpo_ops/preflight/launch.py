@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grpo_ops.gpus import VISIBLE
 from grpo_ops.preflight.devices import visible_count
 from grpo_ops.specs import LaunchSpec
 
@@ -52,5 +53,5 @@ def _config_faults(config: str) -> Iterator[str]:
 
 def _devices() -> int | None:
     """GPUs that a trainer of this process would see; None where that cannot be known."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    visible = os.environ.get(VISIBLE)
     return visible_count() if visible is None else len([part for part in visible.split(",") if part.strip()])

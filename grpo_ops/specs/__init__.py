@@ -5,7 +5,7 @@ from grpo_ops.specs.distribution import Distribution
 from grpo_ops.specs.grpo import OWNED, GRPOSettings, LoraSettings
 from grpo_ops.specs.kinds import KINDS, guess_kind
 from grpo_ops.specs.launch import LaunchSpec
-from grpo_ops.specs.load import load_spec, read_table, with_settings
+from grpo_ops.specs.load import load_any, load_spec, read_table, with_settings
 from grpo_ops.specs.promotion import PromotionSpec
 from grpo_ops.specs.reward import RewardSpec
 from grpo_ops.specs.rollouts import RolloutSpec
@@ -39,6 +39,7 @@ __all__ = [
     "TaskPart",
     "TaskSpec",
     "guess_kind",
+    "load_any",
     "load_spec",
     "read_table",
     "with_settings",

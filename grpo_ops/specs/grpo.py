@@ -157,6 +157,13 @@ class LoraSettings(Spec):
     use_rslora: bool = False
     use_dora: bool = False
 
+    def peft_fields(self) -> dict[str, Any]:
+        """Keyword arguments of peft.LoraConfig, which takes layers as a list."""
+        fields = self.model_dump()
+        if isinstance(fields["target_modules"], tuple):
+            fields["target_modules"] = list(fields["target_modules"])
+        return fields
+
     @field_validator("target_modules")
     @classmethod
     def _names_layers(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from grpo_ops.errors import SpecError
 from grpo_ops.specs.base import Spec
-from grpo_ops.specs.kinds import wrong_kind
+from grpo_ops.specs.kinds import guess_kind, wrong_kind
 from grpo_ops.specs.paths import set_path
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
@@ -23,6 +23,12 @@ def load_spec(kind: type[AnySpec], path: Path, settings: tuple[str, ...] = ()) -
     if other is not None:
         raise SpecError(str(path), [other])
     return kind.checked(with_settings(data, settings), str(path))
+
+
+def load_any(path: Path, settings: tuple[str, ...] = ()) -> Spec:
+    """The spec in the file at `path`, of the kind that its keys show. Raises SpecError that lists every fault."""
+    data = with_settings(read_table(path), settings)
+    return guess_kind(data).checked(data, str(path))
 
 
 def read_table(path: Path) -> dict[str, Any]:

@@ -31,10 +31,7 @@ def lora_config(settings: LoraSettings | None) -> Any:
         return None
     from peft import LoraConfig
 
-    fields = settings.model_dump()
-    if isinstance(fields["target_modules"], tuple):
-        fields["target_modules"] = list(fields["target_modules"])
-    return LoraConfig(task_type="CAUSAL_LM", **fields)
+    return LoraConfig(task_type="CAUSAL_LM", **settings.peft_fields())
 
 
 def _place(spec: ModelSpec) -> str:
